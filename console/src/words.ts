@@ -58,6 +58,9 @@ export const fullCount = (count: number): string => plain.format(count)
 export const counted = (count: number, one: string, many = `${one}s`): string =>
   `${fullCount(count)} ${count === 1 ? one : many}`
 
+/** With a large first letter. */
+export const sentence = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1)
+
 interface Titled {
   title: string
   supervision?: { host: string; workspace_root: string } | undefined

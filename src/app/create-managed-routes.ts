@@ -2,6 +2,7 @@
 
 import { createCheckAgentText } from '../config/agent/check-agent-text.ts'
 import { serverSecrets } from '../config/server-secrets.ts'
+import { LOCAL_USER } from '../domain/session/session.ts'
 import { createMask } from '../domain/text/mask.ts'
 import type { TestRuns } from '../evaluation/test-runs.ts'
 import type { Route } from '../http/route.ts'
@@ -30,6 +31,7 @@ export function createManagedRoutes(
 ): Route[] {
   const { services, settings, tokens, stepUp, operators, dataDir, ids, version, program } = parts
   const { clock } = services
+  const { operators: people } = settings.supervision
   return [
     ...createSessionRoutes({ ...services, ids, maskText: createMask(serverSecrets(parts)) }),
     ...createSearchRoutes(services),
@@ -46,7 +48,9 @@ export function createManagedRoutes(
       counts: parts.replica.counts,
       proofs: stepUp,
       audit: parts.audit,
+      tokens,
       operators,
+      named: people.filter(({ name, logins }) => name !== LOCAL_USER && logins.length === 0).map(({ name }) => name),
       base: parts.consoleUrl,
       clock,
       publicUrl: settings.channels.publicUrl,
@@ -54,7 +58,7 @@ export function createManagedRoutes(
         version,
         program,
         agent: parts.answering.definition.name,
-        operators: settings.supervision.operators.map(({ name }) => name),
+        operators: people.map(({ name }) => name),
       },
     }),
     ...createManagedAgentRoutes({ ...services, tests: parts.tests, checkAgentText: createCheckAgentText(services) }),

@@ -32,8 +32,14 @@ test('a client signs in, adds a passkey and proves what needs one', async () => 
   if (!('passkey' in refused)) throw new Error('a passkey was not asked for')
   const second = await operator.signIn({ passkey: await prove(refused.passkey) })
 
-  expect((await client.devices.list()).map(({ current }) => current)).toEqual([true, false])
+  // A passkey alone, in a browser that has nothing else.
+  const stranger = createClient({ url: origin })
+  expect(await stranger.who()).toMatchObject({ user: null, passkey: true })
+  const third = await stranger.signIn({ passkey: await prove(await stranger.signInChallenge()) })
+
+  expect((await client.devices.list()).map(({ current }) => current)).toEqual([true, false, false])
   await client.devices.revoke(second.device.device_id)
+  await client.devices.revoke(third.device.device_id)
   await client.passkeys.remove(made.passkey_id, {
     passkey: await prove(await client.passkeys.challenge({ kind: 'passkey' })),
   })

@@ -28,7 +28,7 @@ export type SignedInBy = Me['signed_in_by']
 export type TokenScope = NonNullable<Token['scopes']>[number]
 
 export interface SignInOptions extends CallOptions, WithProof {
-  /** Left out: the client's token must be the operator's. */
+  /** Left out: the client's token must be the operator's, or `passkey` answers `signInChallenge`. */
   code?: string
   label?: string
   /** Stay signed in for 30 days without use. */
@@ -38,6 +38,8 @@ export interface SignInOptions extends CallOptions, WithProof {
 export interface SignInClient {
   /** Throws `passkey_required`; its problem has `passkey`: a `PasskeyChallenge`, or null if this person has no passkey here. */
   signIn(options?: SignInOptions): Promise<SignedIn>
+  /** What the browser needs to sign somebody in with a passkey alone, whoever they are. */
+  signInChallenge(options?: CallOptions): Promise<PasskeyChallenge>
   /** Refuses nobody, and needs no token. */
   who(options?: CallOptions): Promise<Who>
   /** Revokes the console token of this client. */
@@ -71,6 +73,7 @@ export interface SignInClient {
 export function createSignIn({ get, post, postOnce, empty, remove }: Calls): SignInClient {
   return {
     signIn: ({ signal, passkey, ...body } = {}) => postOnce('/sign-in', body, { signal, passkey }),
+    signInChallenge: (options) => post('/sign-in/challenges', {}, options),
     who: (options) => get('/sign-in', options),
     signOut: ({ signal } = {}) => empty({ method: 'POST', path: '/sign-out', body: {}, signal }),
     me: (options) => get('/me', options),

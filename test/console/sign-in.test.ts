@@ -4,7 +4,7 @@
 import { afterAll, expect, inject, test } from 'vitest'
 import { connectBrowser } from '../clients/chat-page.ts'
 import { type ConsoleHouse, openConsoleHouse } from './support/console-house.ts'
-import { DESK, signIn } from './support/console-page.ts'
+import { barriersOf, DESK, lookAt, PHONE, signIn } from './support/console-page.ts'
 import {
   givePasskey,
   heading,
@@ -118,6 +118,67 @@ inBrowser('once there is a passkey, what is critical needs it at every door', BU
   await page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click()
   await page.getByText('Nobody has a passkey').waitFor()
   expect([complaints, phone.complaints]).toEqual([[], []])
+})
+
+inBrowser('a passkey is offered first, and signs in alone', BUSY, async () => {
+  await using house = await openConsoleHouse()
+  await using browser = await connectBrowser()
+  const { page, complaints } = await signIn(browser, house, { at: '/settings/passkeys' })
+  await givePasskey(page)
+  await page.getByRole('button', { name: 'Add a passkey' }).click()
+  await page.getByRole('button', { name: 'Go on' }).click()
+  await page.getByRole('list', { name: 'Passkeys' }).waitFor()
+  const leave = async () => {
+    await page.goto(`${house.url}/console/settings/devices`)
+    await page.getByRole('button', { name: 'Sign out', exact: true }).first().click()
+    await heading(page, 'Sign in').waitFor()
+  }
+  await leave()
+  const offer = page.getByRole('button', { name: 'Sign in with a passkey' })
+  await offer.waitFor()
+  expect(await page.getByRole('button').allInnerTexts()).toEqual(['Sign in with a passkey', 'Sign in'])
+  for (const viewport of [{ width: 1440, height: 900 }, { width: 1024, height: 768 }, PHONE]) {
+    await page.setViewportSize(viewport)
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+      expect(await barriersOf(page)).toEqual([])
+      expect(await lookAt(page)).toMatchObject({
+        headings: ['Sign in'],
+        primaryButtons: ['Sign in with a passkey'],
+        ...{ tooWide: 0, smallTargets: [], focus: 'h1 Sign in' },
+      })
+    }
+  }
+  await page.setViewportSize(DESK)
+
+  await page.evaluate(`navigator.credentials.get = async () => { throw new DOMException('no', 'NotAllowedError') }`)
+  await offer.click()
+  await page.getByText('You did not confirm with your passkey').waitFor()
+  await page.evaluate('delete navigator.credentials.get')
+  await page.goto(`${house.url}/console/settings/theme?x=1`)
+  await page.getByLabel(/Stay signed in/).check()
+  await offer.click()
+  await heading(page, 'Theme').waitFor()
+  expect(page.url()).toBe(`${house.url}/console/settings/theme?x=1`)
+  expect((await house.client.devices.list()).map(({ kept }) => kept)).toEqual([true])
+
+  // Another browser has no passkey, and the code and the token are still there.
+  const other = await openPage(browser, house)
+  await other.page.goto(`${house.url}/console`)
+  await other.page.getByRole('button', { name: 'Sign in with a passkey' }).waitFor()
+  await other.page.getByLabel('paste the operator’s token').waitFor()
+
+  // One that was removed signs nobody in, and once there is none it is not offered.
+  await page.goto(`${house.url}/console/settings/passkeys`)
+  await page.getByRole('button', { name: /^Remove/ }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click()
+  await page.getByText('Nobody has a passkey').waitFor()
+  await other.page.getByRole('button', { name: 'Sign in with a passkey' }).click()
+  await other.page.getByText('Nobody can sign in with a passkey at this address').waitFor()
+  await leave()
+  await page.getByLabel('paste the operator’s token').waitFor()
+  expect(await offer.count()).toBe(0)
+  expect([complaints, other.complaints]).toEqual([[], []])
 })
 
 inBrowser('the address by number leads to localhost, and the console starts without a network', BUSY, async () => {

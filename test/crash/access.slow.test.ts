@@ -122,7 +122,7 @@ describe('without a credential', () => {
     const table = await routeTable(settings)
     // These are public on purpose. Think twice before adding one.
     const pages = ['GET /', 'GET /console/*path', 'GET /docs/*path', 'GET /talk/*path']
-    const signIn = ['GET /sign-in', 'POST /sign-in']
+    const signIn = ['GET /sign-in', 'POST /sign-in', 'POST /sign-in/challenges']
     const probes = ['GET /health', 'GET /health/agent', 'GET /live', 'GET /ping', 'GET /ready']
     const open = new Set([...pages, ...signIn, ...probes, ...MOVED])
     expect(new Set(table.filter(({ role }) => role === 'public').map(label))).toEqual(open)

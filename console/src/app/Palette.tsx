@@ -101,39 +101,33 @@ function useEntries(text: string): { entries: Entry[]; isSearching: boolean } {
   const isSearching = text.length > 1 && (asked !== text || sessions.isPending)
   const words = text.toLowerCase().split(/\s+/).filter(Boolean)
   const fits = (...texts: string[]) => words.every((word) => texts.join(' ').toLowerCase().includes(word))
-  const to = (path: string) => () => go(path)
+  const page = (hint: string, name: string, path: string, id: string): Entry => ({
+    ...{ id: `${hint} ${id}`, name, hint },
+    run: () => go(`${path}/${encodeURIComponent(id)}`),
+  })
 
   const commands = all()
     .filter(({ keys, name, group }) => keys !== 'mod+k' && fits(group, name))
     .map(({ name, keys, run }): Entry => ({ id: `command ${name}`, name, hint: keyText(keys), run }))
   // Without a word there would be very many.
   if (text === '') return { entries: commands, isSearching }
-  const found = (sessions.data?.results ?? []).map((one): Entry => {
-    const id = encodeURIComponent(one.session_id)
-    const path = one.kind === 'chat' ? `/chat/${id}` : `/sessions/${id}`
-    return { id: `session ${one.session_id}`, name: sessionTitle(one), hint: 'Session', run: to(path) }
-  })
+  const found = (sessions.data?.results ?? []).map((one) =>
+    page('Session', sessionTitle(one), one.kind === 'chat' ? '/chat' : '/sessions', one.session_id),
+  )
   const open = (inbox.data?.items ?? [])
     .filter(({ title, agent, tool }) => fits(title, agent, tool ?? '', 'open item'))
-    .map(({ id, title }): Entry => ({ id, name: title, hint: 'Waits', run: to(`/inbox/${encodeURIComponent(id)}`) }))
+    .map(({ id, title }) => page('Waits', title, '/inbox', id))
   const known = (agents.data ?? [])
     .filter(({ name, description }) => fits(name, description, 'agent'))
-    .map(
-      ({ name }): Entry => ({
-        id: `agent ${name}`,
-        name,
-        hint: 'Agent',
-        run: to(`/agents/${encodeURIComponent(name)}`),
-      }),
-    )
+    .map(({ name }) => page('Agent', name, '/agents', name))
   const settings = settingsSections
     .filter(({ name }) => fits(name, 'settings'))
-    .map(({ id, name }): Entry => ({ id: `setting ${id}`, name, hint: 'Settings', run: to(`/settings/${id}`) }))
+    .map(({ id, name }) => page('Settings', name, '/settings', id))
   const everywhere: Entry = {
     id: 'search',
     name: `Search all sessions for “${text}”`,
     hint: '',
-    run: to(`/sessions?q=${encodeURIComponent(text)}`),
+    run: () => go(`/sessions?q=${encodeURIComponent(text)}`),
   }
   const lists = [commands, open, known, settings, asked === text ? found : []]
   return { entries: [...lists.flatMap((list) => list.slice(0, MOST)), everywhere], isSearching }

@@ -208,6 +208,9 @@ export function createTranscriptFold(from?: FoldState) {
     end = path[place]?.key ?? null
   }
 
+  const ended = (how: Pick<EndItem, 'how' | 'message' | 'code' | 'isWithdrawn'>, common: Omit<Common, 'key'>): void =>
+    put({ key: `end:${common.seq}`, type: 'end', ...how, ...common })
+
   /** A run has ended: what it left unfinished stays so. */
   function endOpen(at: number | null): void {
     for (const key of open) {
@@ -262,22 +265,13 @@ export function createTranscriptFold(from?: FoldState) {
           const runOfLast = items.at(-1)?.runId ?? event.runId
           const isWithdrawn = runOfLast !== event.runId && branchedBy !== event.runId
           const message = `Stopped before it ${isWithdrawn ? 'began' : 'was done'}.`
-          const own = { how: 'cancelled' as const, message, code: null, isWithdrawn }
-          put({ key: `end:${seq}`, type: 'end', ...own, ...common, runId: event.runId })
+          ended({ how: 'cancelled', message, code: null, isWithdrawn }, { ...common, runId: event.runId })
         }
         endOpen(at)
         return
       }
       case 'RUN_ERROR':
-        put({
-          key: `end:${seq}`,
-          type: 'end',
-          how: 'failed',
-          message: event.message,
-          code: event.code ?? null,
-          isWithdrawn: false,
-          ...common,
-        })
+        ended({ how: 'failed', message: event.message, code: event.code ?? null, isWithdrawn: false }, common)
         activeRun = null
         endOpen(at)
         return

@@ -1,6 +1,7 @@
 import type { UsageCounts } from 'quarterdeck/client'
 import { moneyText } from '../money.ts'
 import { counted, fullCount, shortCount } from '../words.ts'
+import { Figure, FigureList } from './Figure.tsx'
 import { duration } from './Time.tsx'
 import styles from './UsageSums.module.css'
 
@@ -8,31 +9,21 @@ import styles from './UsageSums.module.css'
 export function UsageSums({ total, currency }: { total: UsageCounts; currency: string }) {
   const cached = total.input_tokens === 0 ? 0 : Math.round((total.cached_input_tokens / total.input_tokens) * 100)
   return (
-    <dl className={styles.sums}>
-      <Sum
+    <FigureList columns={styles.sums}>
+      <Figure
         name="Cost"
         value={moneyText(total.cost, currency)}
         note={total.cost === null ? 'a model has no price' : currency}
       />
-      <Sum
+      <Figure
         name="Tokens"
         value={shortCount(total.input_tokens + total.output_tokens)}
         note={`${shortCount(total.input_tokens)} in, ${cached} % of it from a cache`}
       />
-      <Sum name="Runs" value={fullCount(total.runs)} note={`${fullCount(total.cancelled_runs)} stopped by people`} />
-      <Sum name="Errors" value={errorShare(total)} note={`${counted(total.failed_runs, 'run')} failed`} />
-      <Sum name="Time" value={timeText(total.p50_ms)} note={`95 of 100 runs within ${timeText(total.p95_ms)}`} />
-    </dl>
-  )
-}
-
-function Sum({ name, value, note }: { name: string; value: string; note: string }) {
-  return (
-    <div className={styles.sum}>
-      <dt>{name}</dt>
-      <dd className={styles.value}>{value}</dd>
-      <dd className={styles.note}>{note}</dd>
-    </div>
+      <Figure name="Runs" value={fullCount(total.runs)} note={`${fullCount(total.cancelled_runs)} stopped by people`} />
+      <Figure name="Errors" value={errorShare(total)} note={`${counted(total.failed_runs, 'run')} failed`} />
+      <Figure name="Time" value={timeText(total.p50_ms)} note={`95 % within ${timeText(total.p95_ms)}`} />
+    </FigureList>
   )
 }
 

@@ -7,8 +7,8 @@ export default function makeIcon({ node }: { node: readonly Shape[] }) {
   return (props: ComponentProps<'svg'>) => (
     // biome-ignore lint/a11y/noSvgWithoutTitle: what it means stands beside it, or is its label
     <svg
-      width={24}
-      height={24}
+      width="1rem"
+      height="1rem"
       viewBox="0 0 24 24"
       fill="none"
       stroke="currentColor"

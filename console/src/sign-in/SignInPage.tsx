@@ -1,4 +1,4 @@
-import { ClientError, type PasskeyChallenge } from 'quarterdeck/client'
+import { ClientError, createClient, type PasskeyChallenge } from 'quarterdeck/client'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { consolePath, serverUrl } from '../base.ts'
 import { errorText } from '../error-text.ts'
@@ -7,7 +7,14 @@ import { Button } from '../parts/Button.tsx'
 import { TextField } from '../parts/Field.tsx'
 import { PasskeyIcon, WarningIcon } from '../parts/icons.ts'
 import { takeCode } from './code-in-address.ts'
-import { type Credential, type FailedSignIn, signInWith, type WhySignedOut } from './device-token.ts'
+import {
+  askForPasskeys,
+  type Credential,
+  type FailedSignIn,
+  signInWith,
+  useDeviceToken,
+  type WhySignedOut,
+} from './device-token.ts'
 import { hasPasskeys, PasskeyCancelled, provePasskey } from './passkey.ts'
 import styles from './SignInPage.module.css'
 
@@ -28,17 +35,19 @@ interface SignInPageProps {
 }
 
 /**
- * Signs in with the code of the link that the server printed, or with a token, and stays on the page that was asked for. The console takes
- * the operator's token, the page for users anybody's.
+ * Signs in with a passkey, the code of the link that the server printed, or a token, and stays on the page that was asked for. The console
+ * takes the operator's token, the page for users anybody's. Only operators have passkeys, so the page for users does not offer them.
  */
 export default function SignInPage({ whySignedOut, stranger, failed, onToken }: SignInPageProps) {
   const { isBusy, problem, asked, tried, signIn, confirm, giveUp } = useSignIn(failed, onToken)
   const isTalk = onToken !== undefined
+  const { hasPasskey } = useDeviceToken()
   const heading = useRef<HTMLHeadingElement>(null)
 
   useEffect(() => {
     document.title = 'Sign in · Quarterdeck'
     heading.current?.focus()
+    void askForPasskeys()
   }, [])
   // biome-ignore lint/correctness/useExhaustiveDependencies: a code is used once, when it comes
   useEffect(() => {
@@ -82,7 +91,14 @@ export default function SignInPage({ whySignedOut, stranger, failed, onToken }: 
         {asked !== null ? (
           <Confirm isBusy={isBusy} onConfirm={() => void confirm(asked)} onCancel={giveUp} />
         ) : (
-          !isWithCode && <Form isBusy={isBusy} isTalk={isTalk} onSubmit={(credential) => void signIn(credential)} />
+          !isWithCode && (
+            <Form
+              isBusy={isBusy}
+              isTalk={isTalk}
+              hasPasskey={hasPasskey === true && hasPasskeys() && !isTalk}
+              onSubmit={(credential) => void signIn(credential)}
+            />
+          )
         )}
       </div>
       <Announcer />
@@ -101,8 +117,12 @@ function useSignIn(failed: FailedSignIn | null, onToken: SignInPageProps['onToke
   )
   const [tried, setTried] = useState<Credential | null>(failed?.credential ?? null)
 
-  async function attempt(credential: Credential, passkey?: string): Promise<void> {
+  async function attempt(credential: Credential, proof?: string): Promise<void> {
     setTried(credential)
+    const isAlone = 'withPasskey' in credential
+    const passkey = isAlone
+      ? await provePasskey(await createClient({ url: serverUrl, retries: 1 }).signInChallenge())
+      : proof
     try {
       if ('token' in credential && (await onToken?.(credential.token, credential.keep)) === true) return
       await signInWith(credential, passkey)
@@ -110,16 +130,16 @@ function useSignIn(failed: FailedSignIn | null, onToken: SignInPageProps['onToke
       const challenge = challengeIn(error)
       if (challenge === null) throw error
       setAsked({ credential, challenge })
-      if (passkey !== undefined) throw error
+      if (proof !== undefined) throw error
     }
   }
-  async function run(work: () => Promise<void>): Promise<void> {
+  async function run(work: () => Promise<void>, isToken = true): Promise<void> {
     setBusy(true)
     setProblem(null)
     try {
       await work()
     } catch (error) {
-      setProblem(signInProblem(error))
+      setProblem(signInProblem(error, isToken))
     } finally {
       setBusy(false)
     }
@@ -131,7 +151,7 @@ function useSignIn(failed: FailedSignIn | null, onToken: SignInPageProps['onToke
     tried,
     signIn(credential: Credential) {
       setAsked(null)
-      return run(() => attempt(credential))
+      return run(() => attempt(credential), 'token' in credential)
     },
     // Browsers ask for a passkey only after a press.
     confirm: ({ credential, challenge }: Asked) => run(async () => attempt(credential, await provePasskey(challenge))),
@@ -153,23 +173,53 @@ function challengeIn(error: unknown): PasskeyChallenge | null {
 interface FormProps {
   isBusy: boolean
   isTalk: boolean
+  /** A passkey alone is enough for some people here. */
+  hasPasskey: boolean
   onSubmit: (credential: Credential) => void
 }
 
-function Form({ isBusy, isTalk, onSubmit }: FormProps) {
+function Form({ isBusy, isTalk, hasPasskey, onSubmit }: FormProps) {
   const [token, setToken] = useState('')
   const [keep, setKeep] = useState(false)
   function submit(event: FormEvent): void {
     event.preventDefault()
     if (token.trim() !== '' && !isBusy) onSubmit({ token: token.trim(), keep })
   }
+  const stay = (
+    <label className={styles.keep}>
+      <input type="checkbox" checked={keep} onChange={(event) => setKeep(event.target.checked)} />
+      <span>
+        Stay signed in on this device
+        <span className={styles.note}>
+          {!keep
+            ? 'Otherwise this tab is signed in until you close it.'
+            : isTalk
+              ? 'Until the token ends or you sign out.'
+              : 'Until nobody has used it for 30 days.'}
+        </span>
+      </span>
+    </label>
+  )
   return (
     <>
+      {hasPasskey && (
+        <div className={styles.way}>
+          <Button
+            kind="primary"
+            icon={<PasskeyIcon />}
+            isBusy={isBusy}
+            onClick={() => onSubmit({ withPasskey: true, keep })}
+          >
+            Sign in with a passkey
+          </Button>
+          {stay}
+        </div>
+      )}
       <div className={styles.way}>
         <p>
           {isTalk
             ? 'To talk here you need a token. Whoever runs this server gives you one.'
-            : 'Open the link that the server printed when it started. For a new one, press Enter in its terminal, or make a code on a device that is signed in: Settings, Devices.'}
+            : `${hasPasskey ? 'Or open' : 'Open'} the link that the server printed when it started. For a new one, press Enter in its terminal, or make a code on a device that is signed in: Settings, Devices.`}
         </p>
       </div>
       <form className={styles.way} onSubmit={submit}>
@@ -181,20 +231,8 @@ function Form({ isBusy, isTalk, onSubmit }: FormProps) {
           value={token}
           onChange={(event) => setToken(event.target.value)}
         />
-        <label className={styles.keep}>
-          <input type="checkbox" checked={keep} onChange={(event) => setKeep(event.target.checked)} />
-          <span>
-            Stay signed in on this device
-            <span className={styles.note}>
-              {!keep
-                ? 'Otherwise this tab is signed in until you close it.'
-                : isTalk
-                  ? 'Until the token ends or you sign out.'
-                  : 'Until nobody has used it for 30 days.'}
-            </span>
-          </span>
-        </label>
-        <Button kind="primary" type="submit" isBusy={isBusy} disabled={token.trim() === ''}>
+        {!hasPasskey && stay}
+        <Button kind={hasPasskey ? 'plain' : 'primary'} type="submit" isBusy={isBusy} disabled={token.trim() === ''}>
           Sign in
         </Button>
       </form>
@@ -270,11 +308,12 @@ interface SignInProblem {
   canRetry: boolean
 }
 
-/** Why signing in did not work, and the one thing to do about it. */
-export function signInProblem(error: unknown): SignInProblem {
+/** Why signing in did not work, and the one thing to do about it. `isToken`: it was tried with a token. */
+export function signInProblem(error: unknown, isToken = true): SignInProblem {
   const text = errorText(error)
   if (error instanceof PasskeyCancelled) {
-    return { title: 'Not confirmed', text: 'You did not confirm with your passkey. Try again.', canRetry: true }
+    const again = 'You did not confirm with your passkey. Try again, or sign in another way.'
+    return { title: 'Not confirmed', text: again, canRetry: true }
   }
   const code = error instanceof ClientError ? error.code : null
   if (code === 'code_invalid') {
@@ -284,7 +323,7 @@ export function signInProblem(error: unknown): SignInProblem {
       canRetry: false,
     }
   }
-  if (code === 'unauthorized') {
+  if (code === 'unauthorized' && isToken) {
     const where =
       'Copy the whole token. The server printed that of the operator at its first start at a terminal; others were made by somebody.'
     return { title: 'The server does not know this token', text: where, canRetry: false }

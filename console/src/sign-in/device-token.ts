@@ -24,8 +24,8 @@ export type WhySignedOut = 'asked' | 'refused' | 'proxy' | 'unheard'
  */
 export const BY_PROXY = ''
 
-/** What somebody signs in with. */
-export type Credential = ({ code: string } | { token: string }) & { keep: boolean }
+/** What somebody signs in with. With a passkey alone they show nothing else. */
+export type Credential = ({ code: string } | { token: string } | { withPasskey: true }) & { keep: boolean }
 
 export interface FailedSignIn {
   credential: Credential
@@ -42,6 +42,8 @@ interface DeviceState {
   stranger: string | null
   /** The code in the address did not sign this browser in. */
   failed: FailedSignIn | null
+  /** Whether a passkey alone can sign somebody in here. Null: nobody has asked the server since somebody signed in. */
+  hasPasskey: boolean | null
 }
 
 type TabMessage = 'sign-out' | 'kept' | 'ask' | { token: string }
@@ -56,6 +58,7 @@ const state = createObserved<DeviceState>({
   whySignedOut: null,
   stranger: null,
   failed: null,
+  hasPasskey: null,
 })
 /** Tabs sign out together, and a token that stays is for all of them. Null: the page has not begun, as in a test that imports this file. */
 let tabs: Tabs<TabMessage> | null = null
@@ -97,13 +100,20 @@ async function findToken(): Promise<void> {
 let signOutsHeard = 0
 
 /** Who has no token here may need none. The server answers this to everybody. */
-async function askProxy(): Promise<Pick<DeviceState, 'token' | 'stranger'>> {
+async function askProxy(): Promise<Pick<DeviceState, 'token' | 'stranger' | 'hasPasskey'>> {
   const who = await createClient({ url: serverUrl, retries: 0 })
     .who()
     .catch(() => null)
   // A token that the proxy adds says it too.
-  if (who?.user == null || who.signed_in_by === 'device') return { token: null, stranger: null }
-  return who.role === 'operator' ? { token: BY_PROXY, stranger: null } : { token: null, stranger: who.user }
+  const hasPasskey = who?.passkey ?? null
+  if (who?.user == null || who.signed_in_by === 'device') return { token: null, stranger: null, hasPasskey }
+  const isIn = who.role === 'operator'
+  return { token: isIn ? BY_PROXY : null, stranger: isIn ? null : who.user, hasPasskey }
+}
+
+/** For the page that signs in. Most often the server has said it before the page was there. */
+export async function askForPasskeys(): Promise<void> {
+  if (state.current().hasPasskey === null) set({ hasPasskey: (await askProxy()).hasPasskey })
 }
 
 /** What a client of the server sends. */
@@ -140,7 +150,7 @@ const keepToken = (token: string): Promise<boolean> =>
 export async function rememberToken(token: string, keep: boolean): Promise<void> {
   const isKept = keep && (await keepToken(token))
   if (!isKept) tabStorage.setItem(KEY, token)
-  set({ token, isReady: true, whySignedOut: null })
+  set({ token, isReady: true, whySignedOut: null, hasPasskey: null })
   if (isKept) tabs?.post('kept')
 }
 

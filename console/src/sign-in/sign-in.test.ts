@@ -33,6 +33,10 @@ test('each way to fail at signing in says the one thing to do', () => {
     canRetry: false,
   })
   expect(of('unauthorized')).toMatchObject({ title: 'The server does not know this token' })
+  expect(signInProblem(new ClientError('unauthorized', 'It was removed.', { status: 401 }), false)).toMatchObject({
+    title: 'You are not signed in',
+    text: 'It was removed.',
+  })
   expect(of('unreachable')).toMatchObject({ title: 'The server does not answer', canRetry: true })
   expect(of('passkey_required', 403, { passkey: null })).toMatchObject({
     title: 'Signing in needs a passkey',

@@ -40,6 +40,16 @@ export function describeAccepting(open: OpenStore): void {
       expect((await (await reopen()).sessions.get(session.id))?.metadata).toEqual(merged)
     })
 
+    test('a message without an id leaves the conversation as it is', async () => {
+      const { store } = await openForTest(open)
+      const session = newSession()
+      const run = await acceptedRun(store, accept(session, { start: { messages: [newMessage('q')] } }))
+      await done(store, finish(run))
+      await done(store, accept(session, { start: { messages: [newMessage('')] } }))
+
+      expect((await store.messages.page(session.id, 10)).map(({ id }) => id)).toEqual(['q', ''])
+    })
+
     test('creates the session, starts the run and writes what belongs to both', async () => {
       const { store } = await openForTest(open)
       const session = newSession({ alias: 'my chat', metadata: { colour: 'red' } })

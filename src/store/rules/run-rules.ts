@@ -103,11 +103,14 @@ export const running = (run: RunRecord, leaseOwner: string, startedAt: number, f
  */
 function branchPoint({ supersedeAfter, messages }: RunStart, known: readonly MessageMark[]) {
   const isKnown = (id: string): boolean => known.some((mark) => mark.id === id)
-  const isThere = (id: string): boolean => id === START || known.some((mark) => mark.id === id && isShown(mark))
+  const isThere = (id: string): boolean => known.some((mark) => mark.id === id && isShown(mark))
   const said = messages.findLast(({ role }) => role === 'user')?.id
   if (said !== undefined && isThere(said)) return said
   const brings = said !== undefined && !isKnown(said)
-  if ((brings || said === undefined) && (supersedeAfter === undefined || isThere(supersedeAfter))) {
+  if (
+    (brings || said === undefined) &&
+    (supersedeAfter === undefined || supersedeAfter === START || isThere(supersedeAfter))
+  ) {
     return supersedeAfter ?? null
   }
   return brings ? null : LAST_USER_MESSAGE

@@ -33,7 +33,7 @@ export function AgentPage({ name }: { name: string }) {
   useKeys([{ keys: 'Escape', name: 'Back to all agents', group: 'Agents', run: () => go('/agents') }])
   const at = (id: string) => `/agents/${encodeURIComponent(name)}${id === 'tools' ? '' : `?tab=${id}`}`
   const tabs = [
-    { id: 'tools', name: 'Tools', href: at('tools'), count: data?.tools.length ?? 0 },
+    { id: 'tools', name: 'Overview', href: at('tools') },
     { id: 'file', name: 'File', href: at('file') },
     { id: 'tests', name: 'Test cases', href: at('tests'), count: data?.tests ?? 0 },
   ]

@@ -44,9 +44,7 @@ export function FilterBar({ filters, onChange, ref }: FilterBarProps) {
         />
         <DayRange days={filters} any="All days" onChange={set} />
       </div>
-      {isDecisions(filters) && (
-        <Button onClick={() => set({ kind: EVERYTHING })}>Show what was looked at and done, too</Button>
-      )}
+      {isDecisions(filters) && <Button onClick={() => set({ kind: EVERYTHING })}>Show everything</Button>}
       {filters.at !== '' && <span className={styles.at}>From entry {fullCount(Number(filters.at))} on</span>}
       {countFilters(filters) > 0 && (
         <Button kind="quiet" onClick={() => onChange(noFilters)}>

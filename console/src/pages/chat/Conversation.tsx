@@ -140,7 +140,12 @@ function Talking({ id, isKnown, log }: { id: string; isKnown: boolean; log: Log 
       onFiles={isOpen ? (files) => composer.current?.attach(files) : null}
       actions={
         <>
-          {session.data !== undefined && <RenameButton session={session.data} />}
+          {session.data !== undefined && (
+            // On a phone there is room for three buttons, and the details rename too.
+            <span className={page === 'talk' ? undefined : styles.roomy}>
+              <RenameButton session={session.data} />
+            </span>
+          )}
           {page === 'talk' ? (
             ways
           ) : (

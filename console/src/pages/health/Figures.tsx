@@ -1,9 +1,10 @@
 import type { Stats } from 'quarterdeck/client'
+import { Figure, FigureList } from '../../parts/Figure.tsx'
 import { byteWord, counted, fullCount } from '../../words.ts'
 import styles from './Figures.module.css'
 import { HOUR_MS, type Point, type Sample, sparkPath } from './samples.ts'
 
-interface Figure {
+interface Shown {
   name: string
   value: (stats: Stats) => number
   text: (value: number) => string
@@ -12,7 +13,7 @@ interface Figure {
   isAlways?: boolean
 }
 
-const milliseconds = (value: number): string => `${value < 10 ? value.toFixed(1) : Math.round(value)} ms`
+const milliseconds = (value: number): string => `${Math.max(1, Math.round(value))} ms`
 
 /** Of all servers on the store. Another one of them answers each time, so the figures of one alone would jump. */
 const sum = (stats: Stats, of: (one: Stats | Stats['replicas'][number]) => number): number =>
@@ -20,7 +21,7 @@ const sum = (stats: Stats, of: (one: Stats | Stats['replicas'][number]) => numbe
 
 const isOneOfSeveral = ({ replicas }: Stats): boolean => replicas.length > 1
 
-const figures: readonly Figure[] = [
+const figures: readonly Shown[] = [
   {
     name: 'At work',
     value: (stats) => sum(stats, ({ runs }) => runs.active),
@@ -77,26 +78,23 @@ const figures: readonly Figure[] = [
 ]
 
 /** A figure that is nothing now and was nothing all the hour would be an empty card. */
-const isShown = ({ value, isAlways = false }: Figure, stats: Stats, samples: readonly Sample[]): boolean =>
+const isShown = ({ value, isAlways = false }: Shown, stats: Stats, samples: readonly Sample[]): boolean =>
   isAlways || value(stats) > 0 || samples.some((one) => value(one.stats) > 0)
 
 /** Each figure now, with the line of its last hour. */
 export function Figures({ stats, samples, now }: { stats: Stats; samples: readonly Sample[]; now: number }) {
   return (
-    <dl className={styles.figures}>
+    <FigureList columns={styles.figures}>
       {figures
         .filter((one) => isShown(one, stats, samples))
         .map(({ name, value, text, note }) => (
-          <div key={name} className={styles.figure}>
-            <dt>{name}</dt>
-            <dd className={styles.value}>{text(value(stats))}</dd>
-            <dd className={styles.note}>{note(stats)}</dd>
+          <Figure key={name} name={name} value={text(value(stats))} note={note(stats)}>
             <dd className={styles.line}>
               <Sparkline points={samples.map((one) => ({ at: one.at, value: value(one.stats) }))} now={now} />
             </dd>
-          </div>
+          </Figure>
         ))}
-    </dl>
+    </FigureList>
   )
 }
 

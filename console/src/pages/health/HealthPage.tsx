@@ -55,8 +55,8 @@ export default function HealthPage() {
         <Channels />
       </AsOf>
       <p className={styles.note}>
-        The lines show the last hour, as far as this page was open in this tab. What is nothing has no card. Programs
-        that watch servers read <code>GET /metrics</code>.
+        The lines show the last hour, as far as this page was open in this tab. Programs that watch servers read{' '}
+        <code>GET /metrics</code>.
       </p>
     </Page>
   )
@@ -186,7 +186,7 @@ function Channels() {
   const channels = useChannels()
   const { data } = channels
   return (
-    <Panel title="Ways to reach people" isFlush>
+    <Panel title="Channels" isFlush>
       {data === undefined ? (
         <Pending query={channels} rows={2} height={40} />
       ) : data.length === 0 ? (
@@ -200,7 +200,7 @@ function Channels() {
           rows={data}
           keyOf={({ name }) => name}
           columns={[
-            { name: 'Way', cell: ({ name }) => <bdi>{name}</bdi> },
+            { name: 'Channel', cell: ({ name }) => <bdi>{name}</bdi> },
             { name: 'Kind', cell: ({ title }) => title, isMinor: true },
             { name: 'State', cell: (channel) => <ChannelState channel={channel} /> },
             { name: 'Still to send', cell: ({ waiting }) => fullCount(waiting), isNumber: true, isMinor: true },

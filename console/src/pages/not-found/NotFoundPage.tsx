@@ -1,3 +1,4 @@
+import { Link } from 'wouter'
 import { useTitle } from '../../app/title.ts'
 import { Page } from '../../parts/Page.tsx'
 import { Empty } from '../../parts/States.tsx'
@@ -6,7 +7,9 @@ export default function NotFoundPage() {
   useTitle('Not found')
   return (
     <Page title="Not found">
-      <Empty title="There is no such page">Check the address, or go on from the navigation.</Empty>
+      <Empty title="There is no such page">
+        Check the address, or go <Link href="/">to the start</Link>.
+      </Empty>
     </Page>
   )
 }

@@ -19,17 +19,32 @@ interface BarProps {
 /** One goes on typing before the search begins. */
 const PAUSE_MS = 250
 
-const statuses = ['running', 'waiting', 'failed', 'open', 'ended']
-const kinds = ['chat', 'supervised']
-const feedbackWords: Readonly<Record<string, string>> = { up: 'Good answers', down: 'Bad answers' }
-const orderWords: Readonly<Record<string, string>> = { oldest: 'Oldest first', tokens: 'Most tokens first' }
+type Option = readonly [value: string, name: string]
+
+const statuses = ['running', 'waiting', 'failed', 'open', 'ended'].map((one): Option => [one, statusWord(one)])
+const kinds = ['chat', 'supervised'].map((one): Option => [one, kindWord(one)])
+const feedbacks: Option[] = [
+  ['up', 'Good answers'],
+  ['down', 'Bad answers'],
+]
+const orders: Option[] = [
+  ['oldest', 'Oldest first'],
+  ['tokens', 'Most tokens first'],
+]
 
 export function SessionFilterBar({ filters, onChange, fieldRef }: BarProps) {
   const { agents, owners } = useNames()
   const [isOpen, setOpen] = useState(false)
   const count = countSessionFilters(filters)
-  const set = (name: keyof SessionFilters) => (event: { target: { value: string } }) =>
-    onChange({ ...filters, [name]: event.target.value })
+  const choice = (label: string, any: string, name: keyof SessionFilters, options: readonly Option[]) => (
+    <Choice
+      label={label}
+      any={any}
+      value={filters[name]}
+      options={options}
+      onValue={(value) => onChange({ ...filters, [name]: value })}
+    />
+  )
   const isSearch = filters.q.trim() !== ''
   return (
     <search className={styles.bar}>
@@ -45,42 +60,14 @@ export function SessionFilterBar({ filters, onChange, fieldRef }: BarProps) {
         Filters{count > 0 && ` (${count})`}
       </button>
       <div id="session-filters" className={styles.filters} data-open={isOpen || undefined}>
-        <Choice label="Owner" any="Everyone" value={filters.owner} names={owners} onChange={set('owner')} />
-        <Choice label="Agent" any="All agents" value={filters.agent} names={agents} onChange={set('agent')} />
+        {choice('Owner', 'Everyone', 'owner', owners)}
+        {choice('Agent', 'All agents', 'agent', agents)}
         {!isSearch && (
           <>
-            <Choice
-              label="State"
-              any="Any state"
-              value={filters.status}
-              names={statuses}
-              nameOf={statusWord}
-              onChange={set('status')}
-            />
-            <Choice
-              label="Kind"
-              any="Any kind"
-              value={filters.kind}
-              names={kinds}
-              nameOf={kindWord}
-              onChange={set('kind')}
-            />
-            <Choice
-              label="Feedback"
-              any="Any feedback"
-              value={filters.feedback}
-              names={Object.keys(feedbackWords)}
-              nameOf={(value) => feedbackWords[value] ?? value}
-              onChange={set('feedback')}
-            />
-            <Choice
-              label="Order"
-              any="Newest first"
-              value={filters.sort}
-              names={Object.keys(orderWords)}
-              nameOf={(value) => orderWords[value] ?? value}
-              onChange={set('sort')}
-            />
+            {choice('State', 'Any state', 'status', statuses)}
+            {choice('Kind', 'Any kind', 'kind', kinds)}
+            {choice('Feedback', 'Any feedback', 'feedback', feedbacks)}
+            {choice('Order', 'Newest first', 'sort', orders)}
           </>
         )}
         <DayRange days={filters} any="Any day" onChange={(days) => onChange({ ...filters, ...days })} />
@@ -138,31 +125,31 @@ interface ChoiceProps {
   label: string
   any: string
   value: string
-  names: readonly string[]
-  nameOf?: (name: string) => string
-  onChange: (event: { target: { value: string } }) => void
+  options: readonly Option[]
+  onValue: (value: string) => void
 }
 
-function Choice({ label, any, value, names, nameOf = (name) => name, onChange }: ChoiceProps) {
+function Choice({ label, any, value, options, onValue }: ChoiceProps) {
   // A link may name somebody who is in no list.
-  const all = value === '' || names.includes(value) ? names : [value, ...names]
+  const isListed = value === '' || options.some(([one]) => one === value)
   return (
     <Select
       label={label}
       isLabelHidden
       title={label}
       value={value}
-      onChange={onChange}
+      onChange={({ target }) => onValue(target.value)}
       data-set={value !== '' || undefined}
     >
       <option value="">{any}</option>
-      <Options of={all.map((name) => [name, nameOf(name)])} />
+      {!isListed && <option value={value}>{value}</option>}
+      <Options of={options} />
     </Select>
   )
 }
 
 /** Names for the filters: the agents of the server, and the owners of the newest sessions. */
-function useNames(): { agents: string[]; owners: string[] } {
+function useNames(): { agents: Option[]; owners: Option[] } {
   const client = useClient()
   const { data: agents = [] } = useAgents()
   const { data: sessions = [] } = useQuery({
@@ -177,4 +164,8 @@ function useNames(): { agents: string[]; owners: string[] } {
   }
 }
 
-const sorted = (names: readonly string[]): string[] => [...new Set(names)].filter((name) => name !== '').sort()
+const sorted = (names: readonly string[]): Option[] =>
+  [...new Set(names)]
+    .filter((name) => name !== '')
+    .sort()
+    .map((name) => [name, name])

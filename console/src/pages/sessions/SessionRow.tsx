@@ -4,7 +4,7 @@ import { Link, useLocation } from 'wouter'
 import { useOtherOwner } from '../../data/me.ts'
 import { moneyText } from '../../money.ts'
 import { Badge } from '../../parts/Badge.tsx'
-import { AgentIcon, ChatIcon, DeleteIcon, EditIcon, ExportIcon, MoreIcon } from '../../parts/icons.ts'
+import { AgentIcon, ChatIcon, DeleteIcon, EditIcon, MoreIcon } from '../../parts/icons.ts'
 import { Menu } from '../../parts/Menu.tsx'
 import { Time } from '../../parts/Time.tsx'
 import { rowId } from '../../parts/use-row-keys.ts'
@@ -18,7 +18,7 @@ import {
   statusTone,
   statusWord,
 } from '../../words.ts'
-import { useExportSessions } from '../session/actions/use-export-session.ts'
+import { useExportEntries } from '../session/actions/use-export-entries.tsx'
 import styles from './SessionRow.module.css'
 
 export const ROW_HEIGHT = 60
@@ -51,7 +51,7 @@ export const SessionRow = memo(function SessionRow(props: RowProps) {
     updated_at,
   } = session
   const [, go] = useLocation()
-  const exportSessions = useExportSessions()
+  const exports = useExportEntries([session_id])
   const state = session.supervision?.status ?? status
   const other = useOtherOwner(owner)
   return (
@@ -119,8 +119,7 @@ export const SessionRow = memo(function SessionRow(props: RowProps) {
             ? [{ name: 'Open in chat', icon: <ChatIcon />, run: () => go(`/chat/${session_id}`) }]
             : []),
           { name: 'Rename…', icon: <EditIcon />, run: () => onRename(session) },
-          { name: 'Export as Markdown', icon: <ExportIcon />, run: () => exportSessions([session_id], 'markdown') },
-          { name: 'Export as JSON', icon: <ExportIcon />, run: () => exportSessions([session_id], 'json') },
+          ...exports,
           null,
           { name: 'Delete…', icon: <DeleteIcon />, isDanger: true, run: () => onDelete(session) },
         ]}

@@ -15,7 +15,7 @@ import { Empty, How, Pending } from '../../parts/States.tsx'
 import { useRowKeys } from '../../parts/use-row-keys.ts'
 import { type RowsHandle, VirtualRows } from '../../parts/VirtualRows.tsx'
 import { counted, fullCount } from '../../words.ts'
-import { useExportSessions } from '../session/actions/use-export-session.ts'
+import { useExportEntries } from '../session/actions/use-export-entries.tsx'
 import { ROW_HEIGHT, SessionRow } from './SessionRow.tsx'
 import styles from './SessionRows.module.css'
 import { countSessionFilters, type SessionFilters } from './session-filters.ts'
@@ -150,9 +150,8 @@ interface HeadProps {
 }
 
 function Head({ selection, onDelete, children }: HeadProps) {
-  const exportSessions = useExportSessions()
   const { rows, isAll } = selection
-  const ids = rows.map(idOf)
+  const exports = useExportEntries(rows.map(idOf))
   return (
     <div className={styles.head}>
       <label>
@@ -178,14 +177,7 @@ function Head({ selection, onDelete, children }: HeadProps) {
       ) : (
         <div className={styles.selected} role="toolbar" aria-label="What to do with the selected sessions">
           <span role="status">{fullCount(rows.length)} selected</span>
-          <Menu
-            label="Export the selected sessions"
-            icon={<ExportIcon />}
-            entries={[
-              { name: 'Export as Markdown', icon: <ExportIcon />, run: () => exportSessions(ids, 'markdown') },
-              { name: 'Export as JSON', icon: <ExportIcon />, run: () => exportSessions(ids, 'json') },
-            ]}
-          />
+          <Menu label="Export the selected sessions" icon={<ExportIcon />} entries={exports} />
           <Button icon={<DeleteIcon />} onClick={() => onDelete(rows)}>
             Delete…
           </Button>

@@ -1,6 +1,6 @@
 import 'uplot/dist/uPlot.min.css'
 import type { Usage } from 'quarterdeck/client'
-import { useEffect, useMemo, useRef, useState } from 'react'
+import { type CSSProperties, useEffect, useMemo, useRef, useState } from 'react'
 import uPlot from 'uplot'
 import { useShownTheme } from '../../app/theme.ts'
 import { axisMoney, moneyText } from '../../money.ts'
@@ -54,11 +54,11 @@ export default function UsageChart({ usage, what, limit }: ChartProps) {
       {(data.series.length > 1 || limit !== null) && (
         <p className={styles.legend} aria-hidden="true">
           {data.series.map(({ name }, i) => (
-            <span key={name} data-series={i + 1}>
+            <span key={name} style={tintOf(i)}>
               <bdi>{name}</bdi>
             </span>
           ))}
-          {limit !== null && <span data-series="limit">Limit of a day</span>}
+          {limit !== null && <span className={styles.limit}>Limit of a day</span>}
         </p>
       )}
       {day !== undefined && shown !== null && (
@@ -75,6 +75,8 @@ export default function UsageChart({ usage, what, limit }: ChartProps) {
     </div>
   )
 }
+
+const tintOf = (series: number) => ({ '--tint': `var(--chart-${series + 1})` }) as CSSProperties
 
 const startOf = (day: string): number => Date.parse(`${day}T00:00:00Z`)
 

@@ -147,7 +147,7 @@ function Days({ usage, range, only }: { usage: Usage; range: UsageRange; only: R
       {what === 'speed' && (
         <p className={styles.words}>
           From the start of a run to its end, or to where it waits for a person. Runs that failed or were stopped are
-          not in it{split === '' ? '' : ', and the lines show what 95 of 100 runs took at most'}.
+          not in it{split === '' ? '' : ', and the lines show what 95 % of the runs took at most'}.
         </p>
       )}
       <Left usage={usage} />

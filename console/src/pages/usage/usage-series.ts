@@ -39,7 +39,7 @@ export function seriesOf(usage: Pick<Usage, 'rows' | 'from' | 'to'>, what: Figur
           ]
         : what === 'speed'
           ? [
-              ['95 of 100 runs', values.speed],
+              ['95 % of the runs', values.speed],
               ['Half of the runs', ({ p50_ms }) => p50_ms],
             ]
           : [[what === 'cost' ? 'Cost' : 'Runs that failed', values[what]]]

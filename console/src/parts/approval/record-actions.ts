@@ -1,6 +1,7 @@
 // How the actions of a record are laid out: the view has the words, the page has the places, the keys and the dialogs.
 
 import type { RecordView } from 'quarterdeck/client'
+import { sentence } from '../../words.ts'
 
 export type RecordAction = RecordView['actions'][number]
 
@@ -19,7 +20,4 @@ export const doneText = ({ done }: RecordAction, { title }: Pick<RecordView, 'ti
   `${done.replace(/\.$/, '')}: ${title}`
 
 /** `Reason` for `a reason`. */
-export function fieldLabel({ text }: RecordAction): string {
-  const words = text.replace(/^an? /, '')
-  return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`
-}
+export const fieldLabel = ({ text }: RecordAction): string => sentence(text.replace(/^an? /, ''))

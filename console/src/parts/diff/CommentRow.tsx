@@ -2,39 +2,47 @@ import { useEffect, useRef } from 'react'
 import { Button } from '../Button.tsx'
 import { VisibleText } from '../VisibleText.tsx'
 import styles from './CommentRow.module.css'
-import type { CommentPlace } from './line-comments.ts'
+import { lineName } from './diff-rows.ts'
+import { type LineComment, type LineComments, placeIn } from './line-comments.ts'
+import type { DiffFile, DiffLine } from './parse-diff.ts'
 
 interface CommentRowProps {
-  place: CommentPlace
-  /** What it was written about, if the line is another one by now. */
-  about: string | null
-  text: string
+  file: DiffFile
+  line: DiffLine
+  /** Undefined: it is not begun yet. */
+  comment: LineComment | undefined
   isOpen: boolean
-  onChange: (text: string) => void
+  onChange: LineComments['set']
   onOpen: () => void
   onClose: () => void
-  onDelete: () => void
 }
 
 const LONGEST = 1_000
 
 /** A comment below its line. Every letter is kept at once, so closing it loses nothing. */
-export function CommentRow({ place, about, text, isOpen, onChange, onOpen, onClose, onDelete }: CommentRowProps) {
+export function CommentRow({ file, line, comment, isOpen, onChange, onOpen, onClose }: CommentRowProps) {
   const field = useRef<HTMLTextAreaElement>(null)
   useEffect(() => {
     if (!isOpen) return
     field.current?.focus()
     field.current?.setSelectionRange(LONGEST, LONGEST)
   }, [isOpen])
-  const where = `${place.side === 'old' ? 'removed ' : ''}line ${place.number}`
+  const where = lineName(line)
   const name = `Comment on ${where}`
+  const now = placeIn(file, line)
+  const { text, ...place } = comment ?? { ...now, text: '' }
+  function close(isKept: boolean): void {
+    if (!isKept) onChange(place, null)
+    onClose()
+  }
+  const finish = () => close(text.trim() !== '')
   return (
     <div className={styles.comment} role="group" aria-label={name}>
       <p className={styles.about}>
         {name}
-        {about !== null && (
+        {place.quote !== now.quote && (
           <>
-            , when it was: <VisibleText text={about} inline />
+            , when it was: <VisibleText text={place.quote} inline />
           </>
         )}
       </p>
@@ -48,13 +56,13 @@ export function CommentRow({ place, about, text, isOpen, onChange, onOpen, onClo
           rows={3}
           dir="auto"
           value={text}
-          onChange={({ target }) => onChange(target.value)}
+          onChange={({ target }) => onChange(place, target.value)}
           onKeyDown={(event) => {
             const isDone = event.key === 'Escape' || (event.key === 'Enter' && (event.metaKey || event.ctrlKey))
             if (!isDone || event.nativeEvent.isComposing) return
             event.preventDefault()
             event.stopPropagation()
-            onClose()
+            finish()
           }}
         />
       ) : (
@@ -62,13 +70,13 @@ export function CommentRow({ place, about, text, isOpen, onChange, onOpen, onClo
       )}
       <span className={styles.buttons}>
         {isOpen ? (
-          <Button onClick={onClose}>Done</Button>
+          <Button onClick={finish}>Done</Button>
         ) : (
           <Button kind="quiet" aria-label={`Edit the comment on ${where}`} onClick={onOpen}>
             Edit
           </Button>
         )}
-        <Button kind="quiet" aria-label={`Delete the comment on ${where}`} onClick={onDelete}>
+        <Button kind="quiet" aria-label={`Delete the comment on ${where}`} onClick={() => close(false)}>
           Delete
         </Button>
       </span>

@@ -1,20 +1,19 @@
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { useEffect, useMemo, useRef, useState } from 'react'
 import { useKeys } from '../../app/Keys.tsx'
-import { siteStorage } from '../../browser-storage.ts'
 import { errorText } from '../../error-text.ts'
-import { counted, fullCount } from '../../words.ts'
 import { Button, IconButton } from '../Button.tsx'
 import { flipped } from '../flipped.ts'
 import { NextIcon, PreviousIcon } from '../icons.ts'
 import { SeenRows, type SeenRowsHandle } from '../seen/SeenRows.tsx'
 import { createSeenAccount, type Seen } from '../seen/seen.ts'
-import { useAction } from '../use-action.ts'
 import { CommentRow } from './CommentRow.tsx'
+import { DiffBar, useLook } from './DiffBar.tsx'
 import styles from './DiffBody.module.css'
-import { DiffRow, type GapRange } from './DiffRow.tsx'
-import { type Between, diffParts, diffRows, nextChange, placeOf, type DiffRow as Row } from './diff-rows.ts'
-import { type CommentPlace, type LineComments, placeIn } from './line-comments.ts'
-import { type DiffLine, parseDiff, withRest } from './parse-diff.ts'
+import { DiffRow, type RowActions } from './DiffRow.tsx'
+import { diffParts, diffRows, halvesOf, nextChange, placeOf, type DiffRow as Row } from './diff-rows.ts'
+import type { LineComments } from './line-comments.ts'
+import { useLinesBetween } from './lines-between.ts'
+import { parseDiff, withRest } from './parse-diff.ts'
 import { useColours } from './use-colours.ts'
 import type { ReadLines } from './use-read-lines.ts'
 
@@ -34,12 +33,7 @@ export interface DiffProps {
   comments?: LineComments | null
 }
 
-/** Narrower, and two files beside each other cannot be read. In rem. */
-const WIDE = 62
-const KEPT = 'quarterdeck.diff'
-/** What a person has chosen for all diffs in this browser, as words: `unified`, `unwrapped`, `full`. */
-type Choice = 'unified' | 'unwrapped' | 'full'
-
+/** One diff. Another text is another one, of which nothing was seen or opened. */
 export default function DiffBody(props: DiffProps) {
   const { text, label = 'Difference', onSeen, thing = 'file', hasKeys = true, readLines, comments = null } = props
   const files = useMemo(() => {
@@ -47,183 +41,109 @@ export default function DiffBody(props: DiffProps) {
     return readLines === undefined ? parsed : parsed.map(withRest)
   }, [text, readLines])
   const account = useMemo(() => createSeenAccount(diffParts(files)), [files])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: nothing of it has been seen yet
+  useEffect(() => {
+    onSeen?.(account.current())
+  }, [account])
+
   const frame = useRef<HTMLDivElement>(null)
-  const handle = useRef<SeenRowsHandle>(null)
-  const isWide = useIsWide(frame)
-  const { chosen, choose } = useChoices()
-  // Two long lines beside each other cannot both go on beside the screen.
-  const wantsSplit = !chosen.has('unified') && !chosen.has('unwrapped')
-  const isSplit = isWide && wantsSplit && files.some(({ added, removed }) => added > 0 && removed > 0)
+  const list = useRef<SeenRowsHandle>(null)
+  const look = useLook(frame)
+  const isSplit = look.isWide && look.wantsSplit && files.some(({ added, removed }) => added > 0 && removed > 0)
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set())
   const [viewed, setViewed] = useState<ReadonlySet<number>>(new Set())
-  const [between, setBetween] = useState<ReadonlyMap<string, Between>>(new Map())
-  const reading = useAction()
+  const { between, read, error } = useLinesBetween(readLines)
   const colours = useColours(files, readLines)
+  /** Place of the line that somebody comments on now. */
   const [editing, setEditing] = useState<string | null>(null)
   const all = comments?.all
-  const commented = useMemo(
-    () =>
-      new Map(
-        (all ?? []).map((one) => [
-          `${files.findIndex(({ name }) => name === one.path)}.${one.side}.${one.number}`,
-          one,
-        ]),
-      ),
-    [all, files],
-  )
+  const commented = useMemo(() => {
+    const indexOf = (path: string) => files.findIndex(({ name }) => (name ?? '') === path)
+    return new Map(all?.map((one) => [`${indexOf(one.path)}.${one.side}.${one.number}`, one]))
+  }, [all, files])
   const { rows, changes } = useMemo(() => {
     const places = new Set([...commented.keys(), ...(editing === null ? [] : [editing])])
     return diffRows(files, { isSplit, opened, closed: viewed, between, comments: places })
   }, [files, isSplit, opened, viewed, between, commented, editing])
+
+  /** Key of the row that somebody has gone to. */
   const [current, setCurrent] = useState<string | null>(null)
-
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another diff has not been seen yet
-  useEffect(() => {
-    onSeen?.(account.current())
-    setOpened(new Set())
-    setViewed(new Set())
-    setBetween(new Map())
-    setEditing(null)
-    setCurrent(null)
-  }, [account])
-
-  const onOpen = useCallback((key: string) => setOpened((was) => new Set(was).add(key)), [])
-  const onView = useCallback((file: number) => setViewed((was) => flipped(was, file)), [])
-  const onComment = useCallback((line: DiffLine, file: number) => setEditing(placeOf(file, line)), [])
-  const read = (key: string, { from, to, end }: GapRange) =>
-    void reading.run(async () => {
-      // The line before it is there for certain, the first one of a gap at the end of a file may not be.
-      const start = Math.max(1, from - 1)
-      const found = await readLines?.({ from: start, ...(to === null ? {} : { to }) })
-      if (found === undefined) return
-      const lines = found.lines.slice(from - start)
-      setBetween((was) => {
-        const { first, last } = was.get(key) ?? { first: [], last: [] }
-        const next = end === 'first' ? { first: [...first, ...lines], last } : { first, last: [...lines, ...last] }
-        return new Map(was).set(key, { ...next, totalLines: found.total_lines })
-      })
-    })
-  /** The next line in the direction gets the focus, so that one can comment on it. */
-  function step(key: string, by: 1 | -1): void {
-    const isLine = (row: Row | undefined) => row === undefined || row.type === 'line' || row.type === 'pair'
-    let index = rows.findIndex((row) => row.key === key) + by
-    while (!isLine(rows[index])) index += by
-    const next = frame.current?.querySelector<HTMLElement>(`[data-index="${index}"] [data-place]`)
-    if (next === null || next === undefined) return
-    setCurrent(rows[index]?.key ?? null)
-    next.focus()
-  }
-  // Rows are drawn again only for what they show.
-  const latest = useRef({ read, step })
-  latest.current = { read, step }
-  const onRead = useCallback((key: string, range: GapRange) => latest.current.read(key, range), [])
-  const onStep = useCallback((key: string, by: 1 | -1) => latest.current.step(key, by), [])
-  function closeComment(place: string): void {
-    setEditing(null)
-    if (commented.get(place)?.text.trim() === '') comments?.set(commented.get(place) as CommentPlace, null)
-    frame.current?.querySelector<HTMLElement>(`[data-place="${place}"]`)?.focus()
-  }
-
+  const currentRow = () => rows.find(({ key }) => key === current)
+  const inSight = () => list.current?.inSight() ?? { first: 0, last: 0 }
   function go(step: 1 | -1): void {
-    const sight = handle.current?.inSight() ?? { first: 0, last: 0 }
+    const { first, last } = inSight()
     const at = rows.findIndex(({ key }) => key === current)
-    const isInSight = at >= sight.first && at <= sight.last
+    const isInSight = at >= first && at <= last
     // Who has scrolled away goes on from what is in sight.
-    const next = nextChange(changes, isInSight ? at : step === 1 ? sight.first - 1 : sight.last + 1, step)
+    const next = nextChange(changes, isInSight ? at : step === 1 ? first - 1 : last + 1, step)
     if (next === null) return
     setCurrent(rows[next]?.key ?? null)
-    handle.current?.scrollTo(next)
+    list.current?.scrollTo(next)
   }
+  const view = (file: number) => setViewed((was) => flipped(was, file))
   function viewCurrent(): void {
-    const sight = handle.current?.inSight().first ?? 0
-    const row = rows.find(({ key }) => key === current) ?? rows[sight]
-    if (row !== undefined) onView(row.file)
+    const row = currentRow() ?? rows[inSight().first]
+    if (row !== undefined) view(row.file)
   }
   function commentCurrent(): void {
-    const { first, last } = handle.current?.inSight() ?? { first: 0, last: 0 }
-    const change = changes.find((index) => index >= first && index <= last) ?? first
-    const row = rows.find(({ key }) => key === current) ?? rows[change]
-    const half = row?.type === 'line' ? row.half : row?.type === 'pair' ? (row.right ?? row.left) : null
-    if (row === undefined || half === null) return
+    const { first, last } = inSight()
+    const row = currentRow() ?? rows[changes.find((index) => index >= first && index <= last) ?? first]
+    const half = row === undefined ? undefined : halvesOf(row).at(-1)
+    if (row === undefined || half === undefined) return
     setCurrent(row.key)
-    onComment(half.line, row.file)
+    setEditing(placeOf(row.file, half.line))
   }
-  useKeys(
-    hasKeys
-      ? [
-          { keys: 'n', name: 'Next change', group: 'Diff', run: () => go(1) },
-          { keys: 'p', name: 'Previous change', group: 'Diff', run: () => go(-1) },
-          { keys: 'x', name: `Mark the ${thing} viewed`, group: 'Diff', run: viewCurrent },
-          ...(comments === null
-            ? []
-            : [{ keys: 'c', name: 'Comment on the line', group: 'Diff', run: commentCurrent }]),
-        ]
-      : [],
-  )
+  const find = (place: string) => frame.current?.querySelector<HTMLElement>(place) ?? null
+  const actions = useRef<RowActions>(null)
+  actions.current = {
+    open: (key) => setOpened((was) => new Set(was).add(key)),
+    view,
+    read,
+    comment: setEditing,
+    step(key, by) {
+      let index = rows.findIndex((row) => row.key === key) + by
+      const isLine = (row: Row | undefined) => row === undefined || halvesOf(row).some(({ from }) => from === 0)
+      while (!isLine(rows[index])) index += by
+      const next = find(`[data-index="${index}"] [data-place]`)
+      if (next === null) return
+      setCurrent(rows[index]?.key ?? null)
+      next.focus()
+    },
+  }
+  const commentKey = { keys: 'c', name: 'Comment on the line', group: 'Diff', run: commentCurrent }
+  const keys = [
+    { keys: 'n', name: 'Next change', group: 'Diff', run: () => go(1) },
+    { keys: 'p', name: 'Previous change', group: 'Diff', run: () => go(-1) },
+    { keys: 'x', name: `Mark the ${thing} viewed`, group: 'Diff', run: viewCurrent },
+    ...(comments === null ? [] : [commentKey]),
+  ]
+  useKeys(hasKeys ? keys : [])
 
-  const added = files.reduce((sum, file) => sum + file.added, 0)
-  const removed = files.reduce((sum, file) => sum + file.removed, 0)
+  const hasNone = changes.length === 0
   return (
     <div
       ref={frame}
       className={styles.diff}
-      data-diff={chosen.has('full') ? 'full' : ''}
-      data-unwrapped={chosen.has('unwrapped') || undefined}
+      data-diff={look.isFull ? 'full' : ''}
+      data-unwrapped={!look.isWrapped || undefined}
     >
-      <div className={styles.bar}>
-        <p className={styles.sum}>
-          {files.length > 1 && `${counted(files.length, thing)}, `}
-          {counted(added, 'line')} added, {fullCount(removed)} removed
-          {viewed.size > 0 && `, ${viewed.size} of ${files.length} viewed`}
-        </p>
-        <span className={styles.tools}>
-          {isWide && (
-            <Button
-              kind="quiet"
-              aria-pressed={wantsSplit}
-              onClick={() => choose(wantsSplit ? ['unified'] : [], ['unified', 'unwrapped'])}
-            >
-              Side by side
-            </Button>
-          )}
-          <Button
-            kind="quiet"
-            aria-pressed={!chosen.has('unwrapped')}
-            onClick={() => choose(chosen.has('unwrapped') ? [] : ['unwrapped'], ['unwrapped'])}
-          >
-            Wrap lines
+      <DiffBar files={files} thing={thing} viewed={viewed.size} look={look}>
+        {comments !== null && (
+          <Button kind="quiet" hint={hasKeys ? 'c' : undefined} onClick={commentCurrent}>
+            Comment
           </Button>
-          <span className={styles.full}>
-            <Button
-              kind="quiet"
-              aria-pressed={chosen.has('full')}
-              onClick={() => choose(chosen.has('full') ? [] : ['full'], ['full'])}
-            >
-              Full width
-            </Button>
-          </span>
-          {comments !== null && (
-            <Button kind="quiet" hint={hasKeys ? 'c' : undefined} onClick={commentCurrent}>
-              Comment
-            </Button>
-          )}
-          <IconButton
-            label="Previous change"
-            icon={<PreviousIcon />}
-            onClick={() => go(-1)}
-            disabled={changes.length === 0}
-          />
-          <IconButton label="Next change" icon={<NextIcon />} onClick={() => go(1)} disabled={changes.length === 0} />
-        </span>
-      </div>
-      {reading.error !== null && (
+        )}
+        <IconButton label="Previous change" icon={<PreviousIcon />} onClick={() => go(-1)} disabled={hasNone} />
+        <IconButton label="Next change" icon={<NextIcon />} onClick={() => go(1)} disabled={hasNone} />
+      </DiffBar>
+      {error !== null && (
         <p className={styles.problem} role="alert">
-          {errorText(reading.error)}
+          {errorText(error)}
         </p>
       )}
       <SeenRows
-        ref={handle}
-        isWrapped={!chosen.has('unwrapped')}
+        ref={list}
+        isWrapped={look.isWrapped}
         count={rows.length}
         keyOf={(index) => rows[index]?.key ?? String(index)}
         rowHeight={20}
@@ -236,66 +156,36 @@ export default function DiffBody(props: DiffProps) {
           const row = rows[index]
           const file = row === undefined ? undefined : files[row.file]
           if (row === undefined || file === undefined) return null
-          if (row.type === 'comment') {
-            const { place, line } = row
-            const comment = commented.get(place)
-            const at = comment ?? placeIn(file, line)
-            const close = () => closeComment(place)
+          if (row.type !== 'comment') {
             return (
-              <CommentRow
-                place={at}
-                about={at.quote === placeIn(file, line).quote ? null : at.quote}
-                text={comment?.text ?? ''}
-                isOpen={editing === place}
-                onChange={(text) => comments?.set(at, text)}
-                onOpen={() => setEditing(place)}
-                onClose={close}
-                onDelete={() => {
-                  comments?.set(at, null)
-                  setEditing(null)
-                }}
+              <DiffRow
+                row={row}
+                file={file}
+                isViewed={viewed.has(row.file)}
+                isCurrent={row.key === current}
+                colours={colours.get(row.file)}
+                canRead={readLines !== undefined}
+                canComment={comments !== null}
+                actions={actions}
               />
             )
           }
           return (
-            <DiffRow
-              row={row}
+            <CommentRow
               file={file}
-              isViewed={viewed.has(row.file)}
-              isCurrent={row.key === current}
-              onOpen={onOpen}
-              onView={onView}
-              colours={colours.get(row.file)}
-              onRead={readLines === undefined ? null : onRead}
-              onComment={comments === null ? null : onComment}
-              onStep={onStep}
+              line={row.line}
+              comment={commented.get(row.place)}
+              isOpen={editing === row.place}
+              onChange={(place, text) => comments?.set(place, text)}
+              onOpen={() => setEditing(row.place)}
+              onClose={() => {
+                setEditing(null)
+                find(`[data-place="${row.place}"]`)?.focus()
+              }}
             />
           )
         }}
       </SeenRows>
     </div>
   )
-}
-
-function useChoices() {
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(() => new Set(siteStorage.getItem(KEPT)?.split(' ')))
-  /** Puts these in the place of those. */
-  function choose(put: readonly Choice[], off: readonly Choice[]): void {
-    const next = new Set([...[...chosen].filter((one) => !off.some((name) => name === one)), ...put])
-    siteStorage.setItem(KEPT, [...next].join(' '))
-    setChosen(next)
-  }
-  return { chosen, choose }
-}
-
-function useIsWide(frame: { current: HTMLElement | null }): boolean {
-  const [isWide, setWide] = useState(false)
-  useEffect(() => {
-    if (frame.current === null) return
-    const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize)
-    const sizes = new ResizeObserver(([entry]) => setWide((entry?.contentRect.width ?? 0) >= WIDE * rem))
-    sizes.observe(frame.current)
-    return () => sizes.disconnect()
-  }, [frame])
-  return isWide
 }

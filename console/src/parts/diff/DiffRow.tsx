@@ -1,52 +1,56 @@
-import { type KeyboardEvent, memo, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import { type KeyboardEvent, memo, type RefObject, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { counted, fullCount } from '../../words.ts'
 import { Button } from '../Button.tsx'
 import { VisibleText } from '../VisibleText.tsx'
 import type { ChangedWords } from './changed-words.ts'
 import { type FileColours, paint, tonesOf } from './colours.ts'
 import styles from './DiffRow.module.css'
-import { type Gap, type Half, numberOf, placeOf, type DiffRow as Row, sideOf } from './diff-rows.ts'
-import type { DiffFile, DiffLine } from './parse-diff.ts'
+import { type Half, lineName, placeOf, type DiffRow as Row } from './diff-rows.ts'
+import { type GapRange, gapRanges } from './lines-between.ts'
+import type { DiffFile } from './parse-diff.ts'
 import { segmentsOf } from './segments.ts'
 
+/** What can be done at a row. */
+export interface RowActions {
+  open: (key: string) => void
+  view: (file: number) => void
+  read: (key: string, range: GapRange) => void
+  comment: (place: string) => void
+  /** The next line in the direction gets the focus, so that one can comment on it. */
+  step: (key: string, by: 1 | -1) => void
+}
+
 interface DiffRowProps {
-  row: Row
+  row: Exclude<Row, { type: 'comment' }>
   file: DiffFile
   isViewed: boolean
   isCurrent: boolean
-  onOpen: (key: string) => void
-  onView: (file: number) => void
   colours: FileColours | undefined
-  /** Null: nobody can read the lines between. */
-  onRead: ((key: string, range: GapRange) => void) | null
-  /** Null: nobody can comment. */
-  onComment: ((line: DiffLine, file: number) => void) | null
-  onStep: (key: string, step: 1 | -1) => void
-}
-
-/** Lines of a gap. `end`: which side of it they are shown at. */
-export interface GapRange {
-  from: number
-  to: number | null
-  end: 'first' | 'last'
+  canRead: boolean
+  canComment: boolean
+  /** The newest ones. Rows are drawn again only for what they show. */
+  actions: RefObject<RowActions | null>
 }
 
 /** One row of a diff. Colours of its language only change the colour of its letters: marks and changed words stay above them. */
 export const DiffRow = memo(function DiffRow(props: DiffRowProps) {
-  const { row, file, isViewed, isCurrent, onOpen, onView, onRead } = props
+  const { row, file, isViewed, isCurrent, canRead, actions } = props
   switch (row.type) {
-    case 'comment':
-      return null
     case 'file':
-      return <FileRow file={file} isViewed={isViewed} onView={() => onView(row.file)} />
+      return <FileRow file={file} isViewed={isViewed} onView={() => actions.current?.view(row.file)} />
     case 'gap':
       return (
         <div className={styles.gap}>
           {(row.gap.left ?? 0) > 0 && <span>{counted(row.gap.left ?? 0, 'line')} not in the diff</span>}
-          {onRead !== null &&
-            gapRanges(row.gap).map(({ name, ...range }) => (
-              <button key={name} type="button" className={styles.read} onClick={() => onRead(row.key, range)}>
-                {name}
+          {canRead &&
+            gapRanges(row.gap).map((range) => (
+              <button
+                key={range.name}
+                type="button"
+                className={styles.read}
+                onClick={() => actions.current?.read(row.key, range)}
+              >
+                {range.name}
               </button>
             ))}
           {row.text !== '' && <VisibleText text={row.text} inline />}
@@ -54,7 +58,7 @@ export const DiffRow = memo(function DiffRow(props: DiffRowProps) {
       )
     case 'fold':
       return (
-        <button type="button" className={styles.fold} onClick={() => onOpen(row.key)}>
+        <button type="button" className={styles.fold} onClick={() => actions.current?.open(row.key)}>
           Show {counted(row.count, 'unchanged line')}
         </button>
       )
@@ -81,30 +85,6 @@ export const DiffRow = memo(function DiffRow(props: DiffRowProps) {
       )
   }
 })
-
-/** So many lines are opened with one press. */
-const STEP = 20
-
-function gapRanges({ left, newFrom }: Gap): (GapRange & { name: string })[] {
-  if (left === 0) return []
-  const first = { from: newFrom, to: newFrom + STEP - 1, end: 'first' as const }
-  if (left === null) {
-    return [
-      { ...first, name: `Show ${STEP} lines below` },
-      { ...first, to: null, name: 'Show all below' },
-    ]
-  }
-  const end = newFrom + left - 1
-  const all = { ...first, to: end, name: `Show all ${fullCount(left)}` }
-  if (left <= STEP) return [all]
-  // Above the first change nobody has seen what the first lines would go on from.
-  const isTop = newFrom === 1
-  return [
-    ...(isTop ? [] : [{ ...first, name: `Show first ${STEP}` }]),
-    { from: end - STEP + 1, to: end, end: 'last' as const, name: `Show last ${STEP}` },
-    all,
-  ]
-}
 
 const fileWords: Readonly<Record<DiffFile['kind'], string>> = { create: 'New', modify: 'Changed', delete: 'Deleted' }
 
@@ -142,7 +122,7 @@ function LineNumber({ half: { line, from }, side }: { half: Half; side: 'old' | 
   )
 }
 
-type LineProps = Pick<DiffRowProps, 'row' | 'colours' | 'isCurrent' | 'onComment' | 'onStep'>
+type LineProps = Pick<DiffRowProps, 'row' | 'colours' | 'isCurrent' | 'canComment' | 'actions'>
 
 function Side({ half, side, ...props }: LineProps & { half: Half | null; side: 'old' | 'new' }) {
   if (half === null) return <div className={styles.blank} />
@@ -155,10 +135,10 @@ function Side({ half, side, ...props }: LineProps & { half: Half | null; side: '
 }
 
 /** Its sign. Where one can comment, it is a button as wide as the numbers beside it. */
-function Sign({ half: { line, from }, row, isCurrent, onComment, onStep }: LineProps & { half: Half }) {
+function Sign({ half: { line, from }, row, isCurrent, canComment, actions }: LineProps & { half: Half }) {
   const look = `${styles.sign} ${styles[line.type]}`
   const sign = from === 0 ? signs[line.type] : '↪'
-  if (onComment === null || from > 0) {
+  if (!canComment || from > 0) {
     return (
       <span className={look} aria-hidden="true">
         {sign}
@@ -169,17 +149,18 @@ function Sign({ half: { line, from }, row, isCurrent, onComment, onStep }: LineP
     const step = { ArrowDown: 1 as const, ArrowUp: -1 as const }[event.key]
     if (step === undefined) return
     event.preventDefault()
-    onStep(row.key, step)
+    actions.current?.step(row.key, step)
   }
+  const place = placeOf(row.file, line)
   return (
     <button
       type="button"
       className={look}
-      data-place={placeOf(row.file, line)}
+      data-place={place}
       tabIndex={isCurrent ? 0 : -1}
-      aria-label={`Comment on ${sideOf(line) === 'old' ? 'removed ' : ''}line ${numberOf(line)}`}
+      aria-label={`Comment on ${lineName(line)}`}
       onKeyDown={onKeyDown}
-      onClick={() => onComment(line, row.file)}
+      onClick={() => actions.current?.comment(place)}
     >
       {sign}
     </button>

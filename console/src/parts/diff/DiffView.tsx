@@ -15,6 +15,6 @@ export const DiffView = (props: DiffProps) => (
       </div>
     }
   >
-    <DiffBody {...props} />
+    <DiffBody key={props.text} {...props} />
   </Suspense>
 )

@@ -55,6 +55,8 @@ export interface DiffLook {
 
 export const sideOf = ({ type }: DiffLine): 'old' | 'new' => (type === 'remove' ? 'old' : 'new')
 export const numberOf = (line: DiffLine): number => line[`${sideOf(line)}Number`] ?? 0
+/** As a comment on it calls it. */
+export const lineName = (line: DiffLine): string => `${line.type === 'remove' ? 'removed ' : ''}line ${numberOf(line)}`
 /** Where a comment stands. */
 export const placeOf = (file: number, line: DiffLine): string => `${file}.${sideOf(line)}.${numberOf(line)}`
 
@@ -133,14 +135,14 @@ function blocksOf(entries: readonly DiffEntry[]): Block[] {
   return blocks
 }
 
+/** The old one before the new one. Rows that are no lines have none. */
+export const halvesOf = (row: DiffRow): Half[] =>
+  (row.type === 'line' ? [row.half] : row.type === 'pair' ? [row.left, row.right] : []).filter((half) => half !== null)
+
 /** Below the last piece of their line. */
 function commentRows(row: DiffRow, comments: ReadonlySet<string>): DiffRow[] {
-  const halves = row.type === 'line' ? [row.half] : row.type === 'pair' ? [row.left, row.right] : []
-  const found = new Map(
-    halves.flatMap((half) =>
-      half === null || half.to < half.line.text.length ? [] : [[placeOf(row.file, half.line), half.line] as const],
-    ),
-  )
+  const ended = halvesOf(row).filter(({ line, to }) => to === line.text.length)
+  const found = new Map(ended.map(({ line }) => [placeOf(row.file, line), line]))
   return [...found].flatMap(([place, line]): DiffRow[] =>
     comments.has(place) ? [{ type: 'comment', key: `${place}.comment`, file: row.file, covers: [], place, line }] : [],
   )

@@ -1,4 +1,5 @@
 import type { ActivityItem } from '../../data/transcript.ts'
+import { sentence } from '../../words.ts'
 import { CutText } from '../CutText.tsx'
 import { HealthIcon } from '../icons.ts'
 import styles from './ActivityLine.module.css'
@@ -19,7 +20,9 @@ export default function ActivityLine({ item }: { item: ActivityItem }) {
   return (
     <Fold
       icon={<HealthIcon />}
-      title={steps === null ? sentence(item.name) : `Progress: ${done} of ${steps.length}`}
+      title={
+        steps === null ? sentence(item.name.toLowerCase().replaceAll('_', ' ')) : `Progress: ${done} of ${steps.length}`
+      }
       line={steps === null ? lineOf(item.content) : ''}
       isOpen={isOpen}
       onToggle={setOpen}
@@ -49,12 +52,6 @@ function lineOf(content: Record<string, unknown>): string {
   const { name, status } = content
   if (typeof name === 'string' && typeof status === 'string') return `${name}: ${status}`
   return argumentLine(JSON.stringify(content))
-}
-
-/** `FILE` and `session_paused` as people write them. */
-function sentence(name: string): string {
-  const text = name.toLowerCase().replaceAll('_', ' ')
-  return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
 function stepsIn(progress: unknown): Step[] | null {

@@ -1,4 +1,4 @@
-import { type ComponentProps, memo, type ReactNode, Suspense, useContext } from 'react'
+import { memo, type ReactNode, Suspense, useContext } from 'react'
 import type { AnswerItem, ReasoningItem, TranscriptItem } from '../../data/transcript.ts'
 import { CutText } from '../CutText.tsx'
 import { ThinkIcon } from '../icons.ts'
@@ -40,20 +40,10 @@ export const ItemView = memo(function ItemView(props: ItemProps) {
 })
 
 // Words come first. What can be done with them, and what most conversations have not, comes after.
-type Actions = typeof import('./MessageActions.tsx')
 export const actions = () => import('./MessageActions.tsx')
-const AnswerActions = lazyPart<ComponentProps<Actions['AnswerActions']>>(
-  async () => ({ default: (await actions()).AnswerActions }),
-  Nothing,
-)
-const OwnActions = lazyPart<ComponentProps<Actions['OwnActions']>>(
-  async () => ({ default: (await actions()).OwnActions }),
-  Nothing,
-)
-const Versions = lazyPart<ComponentProps<Actions['Versions']>>(
-  async () => ({ default: (await actions()).Versions }),
-  Nothing,
-)
+const AnswerActions = lazyPart(async () => ({ default: (await actions()).AnswerActions }), Nothing)
+const OwnActions = lazyPart(async () => ({ default: (await actions()).OwnActions }), Nothing)
+const Versions = lazyPart(async () => ({ default: (await actions()).Versions }), Nothing)
 const ToolCard = lazyPart(() => import('./ToolCard.tsx'))
 const ActivityLine = lazyPart(() => import('./ActivityLine.tsx'))
 const RunEnd = lazyPart(() => import('./RunEnd.tsx'))

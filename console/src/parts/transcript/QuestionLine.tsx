@@ -15,12 +15,14 @@ const ApprovalCard = lazy(() => import('../approval/ApprovalCard.tsx'))
 export default function QuestionLine({ interrupt }: { interrupt: EventInterrupt }) {
   const [isOpen, setOpen] = useIsOpen(`question:${interrupt.id}`)
   const view = useApproval(interrupt.id, { isWhole: false }).data?.view
+  // The call stands above it, with its arguments.
+  const isCall = view?.mark === 'call'
   return (
     <Fold
       isFramed
       icon={<ApprovalIcon aria-hidden="true" />}
-      title={view?.label ?? 'A person is asked'}
-      line={view === undefined ? '' : markHidden(`${view.title} ${view.gist}`)}
+      title={view === undefined || isCall ? 'A person is asked' : view.label}
+      line={view === undefined || isCall ? '' : markHidden(`${view.title} ${view.gist}`)}
       end={view !== undefined && <OutcomeBadge outcome={view.outcome} isNamed />}
       isOpen={isOpen}
       onToggle={setOpen}

@@ -1,13 +1,13 @@
 import type { ToolItem } from '../../data/transcript.ts'
 import { statusTone, statusWord } from '../../words.ts'
 import { Badge } from '../Badge.tsx'
-import { CopyButton } from '../CopyButton.tsx'
 import { CutText } from '../CutText.tsx'
 import { ToolIcon } from '../icons.ts'
 import { duration } from '../Time.tsx'
 import { Fold } from './Fold.tsx'
 import { useIsOpen } from './open-rows.ts'
 import { argumentLine, prettyJson, withoutSecrets } from './pretty-json.ts'
+import { TextPart } from './TextPart.tsx'
 import styles from './ToolCard.module.css'
 
 /** A call of a tool. What it got and what it gave are folded, unless it failed. */
@@ -52,19 +52,9 @@ interface PartProps {
 function Part({ title, text, empty, isBad = false }: PartProps) {
   const pretty = text === null ? null : prettyJson(text)
   return (
-    <div className={styles.part}>
-      <div className={styles.head}>
-        <h3>{title}</h3>
-        {pretty !== null && <CopyButton text={pretty} what={title.toLowerCase()} />}
-      </div>
-      {pretty === null ? (
-        <p className={styles.empty}>{empty}</p>
-      ) : (
-        <div className={`${styles.text} ${isBad ? styles.bad : ''}`}>
-          <CutText text={pretty} first={4_000} isCode />
-        </div>
-      )}
-    </div>
+    <TextPart title={title} text={pretty} isBad={isBad}>
+      {pretty === null ? empty : <CutText text={pretty} first={4_000} isCode />}
+    </TextPart>
   )
 }
 

@@ -172,6 +172,7 @@ export async function openDevices(options: DevicesOptions): Promise<Devices> {
     },
     async list() {
       await refresh()
+      dropIdle()
       return devices
     },
     async add({ user, label, isKept, isVouched }) {

@@ -55,6 +55,23 @@ describe('a proof with a passkey', () => {
     )
   })
 
+  test('of a stranger is one of the latest two hundred, and drops none of somebody who is known', async () => {
+    const { proofs, register, prove } = openProofs()
+    const key = await register('ada')
+    const known = await prove('ada', approve, key)
+    const asked: string[] = []
+    for (let i = 0; i < 202; i += 1) {
+      const one = await proofs.ask(null, { kind: 'sign_in' }, place)
+      asked.push(proofText(one?.challenge_id ?? '', key.get(one?.options ?? { challenge: '' }, place)))
+    }
+
+    const [first = '', , third = '', last = ''] = [...asked.slice(0, 3), asked.at(-1)]
+    await expect(proofs.identify(first)).rejects.toMatchObject({ code: 'unauthorized' })
+    expect(await proofs.require({ ...ada, proof: known }, approve)).toMatchObject({ passkey: expect.any(String) })
+    expect(await proofs.identify(third)).toMatchObject({ user: 'ada' })
+    expect(await proofs.identify(last)).toMatchObject({ user: 'ada' })
+  })
+
   test('sent twice at once counts once', async () => {
     const { proofs, register, prove } = openProofs()
     const proof = await prove('ada', approve, await register('ada'))

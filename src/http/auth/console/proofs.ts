@@ -9,6 +9,7 @@ import { present } from '../../../domain/present.ts'
 import type { AuditRecord } from '../../../domain/supervision/audit.ts'
 import type { Caller } from '../../../domain/supervision/decision.ts'
 import type { ProofPurpose, StepUp } from '../../../domain/supervision/step-up.ts'
+import { isRemoteUser } from '../../../domain/supervision/user-name.ts'
 import { canonicalJson } from '../../../json/digest.ts'
 import type { Challenge, Challenges } from './challenges.ts'
 import type { ConsolePlace } from './own-origin.ts'
@@ -37,8 +38,12 @@ export interface Proofs extends StepUp {
   isOn(): Promise<boolean>
   /** Of this person, whichever of their names they come with. */
   own(user: string): Promise<readonly Passkey[]>
-  /** Null: they have no passkey for this place. */
-  ask(user: string, purpose: ProofPurpose, place: ConsolePlace): Promise<Asked<typeof requestOptions> | null>
+  /** That work at this place. Null for the user: of everybody whom a passkey alone may sign in. */
+  usable(user: string | null, place: ConsolePlace): Promise<readonly Passkey[]>
+  /** Null: they have no passkey for this place. For a stranger, who is null, the options name no passkey: that would say who has one. */
+  ask(user: string | null, purpose: ProofPurpose, place: ConsolePlace): Promise<Asked<typeof requestOptions> | null>
+  /** The passkey with which a stranger signs in. Throws `unauthorized` unless it has answered what a stranger was asked. */
+  identify(proof: string): Promise<Passkey>
   /** Throws `invalid_request` where passkeys do not work. */
   askNew(user: string, place: ConsolePlace): Promise<Asked<typeof creationOptions>>
   /** It is on disk when it resolves. Throws `invalid_request`, `conflict`, `limit`, `storage_full`. */
@@ -91,6 +96,12 @@ export function createProofs(deps: ProofsDeps): Proofs {
     return { passkey: passkey.id }
   }
 
+  async function usable(user: string | null, { rpId, whyNot }: ConsolePlace): Promise<readonly Passkey[]> {
+    if (whyNot !== null) return []
+    const all = user === null ? (await passkeys.list()).filter((one) => !isRemoteUser(one.user)) : await own(user)
+    return all.filter((one) => one.rpId === rpId)
+  }
+
   async function verify(challenge: Challenge, response: Assertion, passkey: Passkey): Promise<void> {
     const counter = await checkAssertion(challenge, response, passkey)
     // Meanwhile another proof of the same passkey may have counted on, or somebody may have removed it.
@@ -120,6 +131,7 @@ export function createProofs(deps: ProofsDeps): Proofs {
   return {
     isOn,
     own,
+    usable,
 
     async require(by, purpose) {
       if (!(await isOn())) return {}
@@ -132,21 +144,38 @@ export function createProofs(deps: ProofsDeps): Proofs {
     },
 
     async ask(user, purpose, place) {
-      const usable = place.whyNot === null ? (await own(user)).filter(({ rpId }) => rpId === place.rpId) : []
-      if (usable.length === 0) return null
-      const challenge = await challenges.make({ user: personOf(user), purpose, place })
-      return { challenge_id: challenge.id, options: await requestOptions(challenge, usable) }
+      const found = await usable(user, place)
+      if (found.length === 0) return null
+      const challenge = await challenges.make({ user: user === null ? null : personOf(user), purpose, place })
+      return { challenge_id: challenge.id, options: await requestOptions(challenge, user === null ? [] : found) }
+    },
+
+    async identify(proof) {
+      const { challenge_id, response } = decodeProof(proof)
+      const challenge = await challenges.take(challenge_id)
+      if (challenge === null) throw notIdentified('It was used already, or it is older than five minutes. Try again.')
+      const passkey = (await passkeys.list()).find(({ credentialId }) => credentialId === response.id)
+      // A proof of somebody who is known is for something else.
+      const isForThis = challenge.user === null && challenge.purpose.kind === 'sign_in'
+      if (!isForThis || passkey === undefined || passkey.rpId !== challenge.place.rpId) throw notIdentified(UNKNOWN)
+      await verify(challenge, response, passkey).catch((error: unknown) => {
+        if (error instanceof ServerError) throw error
+        log.warn('a sign-in with a passkey was refused', { passkey_id: passkey.id, user: passkey.user, error })
+        throw notIdentified(UNKNOWN)
+      })
+      return passkey
     },
 
     async askNew(user, place) {
       if (place.whyNot !== null) throw new ServerError('invalid_request', place.whyNot)
       const challenge = await challenges.make({ user: personOf(user), purpose: { kind: 'registration' }, place })
-      return { challenge_id: challenge.id, options: await creationOptions(challenge, await own(user)) }
+      return { challenge_id: challenge.id, options: await creationOptions(challenge, personOf(user), await own(user)) }
     },
 
     async register(user, { challengeId, label, response }) {
       const challenge = await challenges.take(challengeId)
-      if (challenge?.purpose.kind !== 'registration' || challenge.user !== personOf(user)) {
+      const person = personOf(user)
+      if (challenge?.purpose.kind !== 'registration' || challenge.user !== person) {
         throw notRegistered('/challenge_id', 'It was used already, is older than two minutes, or is not for this.')
       }
       const made = await checkAttestation(challenge, response).catch((error: unknown) => {
@@ -155,7 +184,7 @@ export function createProofs(deps: ProofsDeps): Proofs {
       })
       const passkey = {
         id: ids.uuid(),
-        user: challenge.user,
+        user: person,
         label,
         rpId: challenge.place.rpId,
         ...made,
@@ -175,6 +204,12 @@ const needs: Readonly<Record<ProofPurpose['kind'], string>> = {
   passkey: 'Adding or removing a passkey',
   token: 'A new token of an operator',
 }
+
+/** The same for a passkey that was removed and for a wrong signature: a stranger learns nothing about others. */
+const UNKNOWN = 'It was removed, or it is not valid here. Sign in with a code or the operator’s token.'
+
+const notIdentified = (why: string): ServerError =>
+  new ServerError('unauthorized', `This passkey does not sign you in. ${why}`)
 
 const notRegistered = (pointer: string, detail: string): ServerError =>
   new ServerError('invalid_request', 'The passkey was not added. Ask for new options, and try again.', {

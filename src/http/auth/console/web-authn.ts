@@ -56,7 +56,7 @@ export async function requestOptions({ challenge, place }: Challenge, passkeys: 
   })
 }
 
-export async function creationOptions({ challenge, place, user }: Challenge, passkeys: readonly Passkey[]) {
+export async function creationOptions({ challenge, place }: Challenge, user: string, passkeys: readonly Passkey[]) {
   const { generateRegistrationOptions } = await library()
   return generateRegistrationOptions({
     rpName: 'Quarterdeck',

@@ -129,12 +129,14 @@ test('a token that ends, or is limited to an agent, signs nobody in: what it mak
   for (const own of [{ agent: 'helper' }, { expiresAt: 1 }]) {
     expect(refusal(own, '/sign-in', 'public')).toMatchObject({ code: 'forbidden' })
     expect(refusal(own, '/devices/codes', 'operator')).toMatchObject({ code: 'forbidden' })
+    // It would sign in when the token has ended.
+    expect(refusal(own, '/passkeys', 'operator')).toMatchObject({ code: 'forbidden' })
     // A proof counts for one decision.
     expect(refusal(own, '/passkeys/challenges', 'operator')).toBe(null)
     expect(refusal(own, '/approvals/:id', 'operator')).toBe(null)
   }
   // It would be a credential without the limit. What ends is bounded by the route.
-  for (const path of ['/tokens', '/tokens/:id', '/passkeys', '/passkeys/options', '/devices/:id']) {
+  for (const path of ['/tokens', '/tokens/:id', '/passkeys/options', '/devices/:id']) {
     expect([path, refusal({ agent: 'helper' }, path, 'operator')]).toMatchObject([path, { code: 'forbidden' }])
     expect([path, refusal({ expiresAt: 1 }, path, 'operator')]).toEqual([path, null])
   }

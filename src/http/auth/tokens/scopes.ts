@@ -4,6 +4,7 @@ import { ServerError } from '../../../domain/errors.ts'
 import { personKinds, recordKinds } from '../../../domain/records/record-kinds.ts'
 import type { Scope } from '../../../domain/supervision/token-role.ts'
 import type { Principal, Route } from '../../route.ts'
+import type { Token } from './token.ts'
 
 const decidedUnder = [...personKinds.map((kind) => recordKinds[kind].wire.path), 'checkpoints', 'workspaces'].join('|')
 const decisions = new RegExp(
@@ -24,7 +25,7 @@ const wholeTokenOnly = /^(?:POST|DELETE) \/(?:sign-in|(?:tokens|devices|passkeys
 /** A proof counts for one decision, which a token that is limited to an agent may make too. */
 const forOneDecision = 'POST /passkeys/challenges'
 /** What comes of these has no end. */
-const letsIn = /^POST \/(?:sign-in|devices\/codes)$/
+const letsIn = /^POST \/(?:sign-in|devices\/codes|passkeys)$/
 
 type Asked = Pick<Route, 'method' | 'path' | 'role'>
 
@@ -38,6 +39,10 @@ export function scopeOf({ method, path, role }: Asked): Scope | null {
   if (decisions.test(line)) return 'decide'
   return role === 'operator' ? 'manage' : 'talk'
 }
+
+/** Whether its person may sign in to the console with it. A limit would be lost there. */
+export const maySignIn = ({ role, scopes, agent, expires_at }: Token): boolean =>
+  role === 'operator' && scopes === undefined && agent === undefined && expires_at === undefined
 
 /** Throws `forbidden`. */
 export function refuseWithoutScope(
@@ -63,5 +68,5 @@ export const scopeMissing = (needed: Scope): ServerError =>
 const wholeToken = (): ServerError =>
   new ServerError(
     'forbidden',
-    'A token that is limited to scopes or to an agent makes and revokes no tokens, devices or passkeys. Such a token, and one that ends, cannot sign in to the console or let others in. Use one without limits.',
+    'A token that is limited to scopes or to an agent makes and revokes no tokens, devices or passkeys. Such a token, and one that ends, cannot sign in to the console, add a passkey or let others in. Use one without limits.',
   )

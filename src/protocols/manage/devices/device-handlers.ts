@@ -40,7 +40,8 @@ export function createDeviceHandlers(deps: DeviceRoutesDeps) {
     const { principal } = request
     const by = signedInBy(principal)
     const user = by === null ? null : callerOf(request).user
-    reply.json(200, { user, role: principal.role, signed_in_by: by })
+    const passkey = by === null && (await proofs.usable(null, consolePlace(request.raw, publicUrl))).length > 0
+    reply.json(200, { user, role: principal.role, signed_in_by: by, passkey })
   }
 
   async function me(request: Request, reply: Reply): Promise<void> {

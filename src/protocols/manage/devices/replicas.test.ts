@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { proofText } from '../../../http/auth/console/testing/open-proofs.ts'
 import { createManualClock, whileTimePasses } from '../../../http/testing/server-fixture.ts'
 import { createLocalShared } from '../../../store/local-shared.ts'
 import { openSignIn } from './testing/open-sign-in.ts'
@@ -49,4 +50,19 @@ test('a challenge of one replica is answered at the other, once', async () => {
   const proof = await a.proofFor(token, { kind: 'device_code' }, key)
   expect((await b.post('/devices/codes', {}, { token, ...proof })).status).toBe(201)
   expect(codeOf(await a.post('/devices/codes', {}, { token, ...proof }))).toBe('403 passkey_required')
+})
+
+test('a sign-in with a passkey begins at one replica and ends at the other, once', async () => {
+  const { a, b } = await openTwo()
+  await using _a = a
+  await using _b = b
+  const { key } = await a.addPasskey(await a.signedIn())
+  const { body } = await b.post('/sign-in/challenges', {})
+  // Signed at the address of the replica that asked.
+  const proof = { 'X-Passkey': proofText(body.challenge_id, key.get(body.options, b.place)) }
+
+  const tries = await Promise.all([a, b, a, b].map((door) => door.post('/sign-in', {}, proof)))
+  expect(tries.map(({ status }) => status).sort()).toEqual([200, 401, 401, 401])
+  const { token } = tries.find(({ status }) => status === 200)?.body ?? {}
+  for (const door of [a, b]) expect((await door.get('/me', { token })).status).toBe(200)
 })

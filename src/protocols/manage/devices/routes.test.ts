@@ -369,11 +369,17 @@ describe('somebody whom a proxy has signed in', () => {
     await using door = await openSignIn()
 
     // Talking needs no token there.
-    expect((await door.get('/sign-in')).body).toEqual({ user: null, role: 'user', signed_in_by: null })
+    expect((await door.get('/sign-in')).body).toEqual({
+      user: null,
+      role: 'user',
+      signed_in_by: null,
+      passkey: false,
+    })
     expect((await door.get('/sign-in', operator)).body).toEqual({
       user: 'operator',
       role: 'operator',
       signed_in_by: 'token',
+      passkey: false,
     })
     expect((await door.get('/sign-in', { token: await door.signedIn() })).body).toMatchObject({
       signed_in_by: 'device',
@@ -382,6 +388,7 @@ describe('somebody whom a proxy has signed in', () => {
       user: 'corp:bob',
       role: 'operator',
       signed_in_by: 'proxy',
+      passkey: false,
     })
     expect((await door.get('/me', bob)).body).toMatchObject({
       user: 'corp:bob',

@@ -7,7 +7,7 @@ import type { Codes } from '../../../http/auth/console/codes.ts'
 import type { Devices } from '../../../http/auth/console/devices.ts'
 import type { Passkeys } from '../../../http/auth/console/passkeys.ts'
 import type { Proofs } from '../../../http/auth/console/proofs.ts'
-import type { WriteAudit } from '../../../http/auth/tokens/tokens.ts'
+import type { Tokens, WriteAudit } from '../../../http/auth/tokens/tokens.ts'
 import { answer, listOf } from '../../../http/describe-answer.ts'
 import type { Route } from '../../../http/route.ts'
 import type { SharedCounts } from '../../../replicas/shared-counts.ts'
@@ -38,7 +38,10 @@ export interface DeviceRoutesDeps {
   passkeys: Passkeys
   proofs: Proofs
   audit: WriteAudit
+  tokens: Pick<Tokens, 'current' | 'refresh'>
   operators: Operators
+  /** Whom quarterdeck.yaml names as operators and no identity provider signs in. A passkey is enough for them. */
+  named: readonly string[]
   /** Where people open this server in a browser, without a slash at the end. */
   base: string
   /** The same, if the settings say it. */
@@ -77,24 +80,25 @@ const stored = ['storage_full', 'storage_failed'] as const
 export function createDeviceRoutes(deps: DeviceRoutesDeps): Route[] {
   const devices = createDeviceHandlers(deps)
   const passkeys = createPasskeyHandlers(deps)
+  const { signIn, challenge } = createSignIn(deps)
   const { get, post, del } = routeHeads(null, 'operator')
   return [
     {
       ...post,
       path: '/sign-in',
-      // It is for those who have no token yet. A code or the operator's token is in the request.
+      // It is for those who have no token yet. A code, the operator's token or a proof with a passkey is in the request.
       role: 'public',
-      summary: 'Sign a browser in to the console',
+      summary: 'Sign a browser in',
       describe: () => ({
         tag,
         description:
-          'Gives a browser a token of its own, for a one-time code or for the operator’s token (`Authorization: Bearer`). Once somebody has a passkey, a new device needs one too: `passkey_required` then has `passkey`, the challenge to sign, or null if this person has no passkey here. A code is used up only when the device is signed in.',
+          'Gives a browser a token of its own, for a one-time code or for the operator’s token (`Authorization: Bearer`). Once somebody has a passkey, a new device needs one too: `passkey_required` then has `passkey`, the challenge to sign, or null if this person has no passkey here. A code is used up only when the device is signed in. A passkey alone is enough with a proof for `POST /sign-in/challenges`, if its person has an operator’s token without limits, a device that is signed in, or a name in the `operators` of the settings.',
         headers: proofHeader,
         body: {
           schema: SignInSchema,
           examples: {
             'with a code': { code: 'nQ2cSgm3vXrVlxk3sGv1Fw', label: 'Firefox on the laptop' },
-            'with the operator’s token': { keep: true },
+            'with the operator’s token, or a passkey': { keep: true },
           },
         },
         responses: { 200: answer('The device is signed in.', SignedInSchema) },
@@ -109,7 +113,22 @@ export function createDeviceRoutes(deps: DeviceRoutesDeps): Route[] {
           ...stored,
         ],
       }),
-      handle: createSignIn(deps),
+      handle: signIn,
+    },
+    {
+      ...post,
+      path: '/sign-in/challenges',
+      role: 'public',
+      summary: 'Options of a sign-in',
+      describe: () => ({
+        tag,
+        description:
+          'What `navigator.credentials.get` needs to sign somebody in who has not said who they are, so it names no passkey. Send the answer to `POST /sign-in` as the header X-Passkey. `GET /sign-in` says whether it is of use.',
+        body: { schema: NoBodySchema, examples: { nothing: {} } },
+        responses: { 200: answer('The options.', ChallengeSchema) },
+        errors: ['invalid_request', 'origin_not_allowed', 'rate_limited', ...stored],
+      }),
+      handle: challenge,
     },
     {
       ...get,
@@ -204,7 +223,7 @@ export function createDeviceRoutes(deps: DeviceRoutesDeps): Route[] {
     {
       ...post,
       path: '/passkeys/options',
-      summary: 'Ask for the options of a new passkey',
+      summary: 'Options of a new passkey',
       describe: () => ({
         tag,
         description: 'What `navigator.credentials.create` needs for a new passkey.',
@@ -263,7 +282,7 @@ export function createDeviceRoutes(deps: DeviceRoutesDeps): Route[] {
       // It brings what the decision will bring.
       body: 'edit',
       path: '/passkeys/challenges',
-      summary: 'Ask for the options of a proof',
+      summary: 'Options of a proof',
       describe: () => ({
         tag,
         description:

@@ -57,8 +57,11 @@ export const WhoSchema = z
       .enum(['public', 'user', 'operator'])
       .describe('What they may do: nothing, talk, or decide too. Where talking needs no token, everybody may talk.'),
     signed_in_by: z.enum(signedInBy).nullable(),
+    passkey: z
+      .boolean()
+      .describe('Nobody is signed in, and somebody has a passkey for this address: POST /sign-in/challenges.'),
   })
-  .meta({ id: 'Who', example: { user: 'corp:ada', role: 'operator', signed_in_by: 'proxy' } })
+  .meta({ id: 'Who', example: { user: 'corp:ada', role: 'operator', signed_in_by: 'proxy', passkey: false } })
 /** Whether somebody is signed in, and by what. */
 export type Who = z.output<typeof WhoSchema>
 
@@ -163,7 +166,7 @@ const options = z.record(z.string(), z.unknown())
 
 export const ChallengeSchema = z
   .strictObject({
-    challenge_id: z.string().describe('Valid once, for two minutes.'),
+    challenge_id: z.string().describe('Valid once, for two minutes; for signing in with a passkey alone, for five.'),
     options: options.describe('Of WebAuthn, as JSON.'),
   })
   .meta({
@@ -203,7 +206,7 @@ const code = z.string().max(200).exactOptional()
 
 export const SignInSchema = z.strictObject({
   code: code.describe(
-    'From the line that the start prints, or from another device. Left out: send the operator’s token.',
+    'From the line that the start prints, or from another device. Left out: send the operator’s token, or a proof alone.',
   ),
   label: label.describe('Your name for this browser.'),
   keep: z.boolean().exactOptional().describe('Stay signed in for 30 days without use, not only for 12 hours.'),

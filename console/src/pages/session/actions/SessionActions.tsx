@@ -10,7 +10,6 @@ import {
   DeleteIcon,
   DeviceIcon,
   EditIcon,
-  ExportIcon,
   HandOverIcon,
   MoreIcon,
   PauseIcon,
@@ -22,7 +21,7 @@ import {
 import { Menu, type MenuEntry } from '../../../parts/Menu.tsx'
 import { useRuns, useSessionCommand } from '../use-session.ts'
 import type { SupervisionDialogKind } from './SupervisionDialog.tsx'
-import { useExportSessions } from './use-export-session.ts'
+import { useExportEntries } from './use-export-entries.tsx'
 
 const DeleteSessionDialog = lazy(() => import('./DeleteSessionDialog.tsx'))
 const RenameDialog = lazy(() => import('../../../parts/RenameDialog.tsx'))
@@ -32,13 +31,13 @@ const SupervisionDialog = lazy(() => import('./SupervisionDialog.tsx'))
 export function SessionActions({ session }: { session: Session }) {
   const [, go] = useLocation()
   const isLive = useIsLive()
-  const exportSessions = useExportSessions()
   const [dialog, setDialog] = useState<SupervisionDialogKind | 'delete' | 'rename' | null>(null)
   const { session_id, supervision } = session
   const close = () => setDialog(null)
   // The views come later in the page: what they do with the key goes first.
   useKeys([{ keys: 'Escape', name: 'All sessions', group: 'Session', run: () => go('/sessions') }])
   const whyNot = isLive ? null : 'Not connected'
+  const exports = useExportEntries([session_id], whyNot)
   // The alerts about the silence of this agent, off or on again.
   const stalls = useSessionCommand(
     session_id,
@@ -65,13 +64,7 @@ export function SessionActions({ session }: { session: Session }) {
         entries={[
           ...commands,
           { name: 'Rename…', icon: <EditIcon />, run: () => setDialog('rename'), whyNot },
-          {
-            name: 'Export as Markdown',
-            icon: <ExportIcon />,
-            run: () => exportSessions([session_id], 'markdown'),
-            whyNot,
-          },
-          { name: 'Export as JSON', icon: <ExportIcon />, run: () => exportSessions([session_id], 'json'), whyNot },
+          ...exports,
           { name: 'Delete…', icon: <DeleteIcon />, isDanger: true, run: () => setDialog('delete'), whyNot },
         ]}
       />

@@ -114,16 +114,11 @@ const icons = {
 function Row({ row, sessionId }: { row: StoryRow; sessionId: string }) {
   switch (row.type) {
     case 'line':
-      return <LineRow line={row} />
+      return <LineRow {...row} />
     case 'question':
       return (
         <>
-          <p className={styles.line}>
-            <WaitIcon aria-hidden="true" />
-            <span>
-              <ProseText text={row.words} />
-            </span>
-          </p>
+          <LineRow about="wait" words={row.words} quote={null} />
           <QuestionLine interrupt={row.interrupt} />
         </>
       )
@@ -134,7 +129,7 @@ function Row({ row, sessionId }: { row: StoryRow; sessionId: string }) {
   }
 }
 
-function LineRow({ line: { about, words, quote } }: { line: Line }) {
+function LineRow({ about, words, quote }: Pick<Line, 'about' | 'words' | 'quote'>) {
   const Icon = icons[about]
   return (
     <>

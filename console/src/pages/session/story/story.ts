@@ -5,14 +5,9 @@ import type { EventInterrupt } from 'quarterdeck/client'
 import { isRecord } from '../../../../../src/domain/is-record.ts'
 import type { ActivityItem, ToolItem, TranscriptItem } from '../../../data/transcript.ts'
 import { duration } from '../../../parts/Time.tsx'
-import { counted } from '../../../words.ts'
+import { counted, sentence } from '../../../words.ts'
 
-interface Common {
-  key: string
-  /** Number of its event in the log. */
-  seq: number
-  at: number | null
-}
+type Common = Pick<TranscriptItem, 'key' | 'seq' | 'at'>
 
 /** In our own words. `quote` is what an agent, a program or a person said. */
 export interface Line extends Common {
@@ -156,7 +151,7 @@ export function workWords(calls: readonly ToolItem[]): string {
     commands.length === 0 ? '' : `runs ${some(commands)}`,
   ].filter((part) => part !== '')
   const text = parts.length === 0 ? 'goes on working' : parts.join(', ')
-  return `${text[0]?.toUpperCase()}${text.slice(1)}.`
+  return `${sentence(text)}.`
 }
 
 interface Answer {

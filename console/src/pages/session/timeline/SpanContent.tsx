@@ -2,21 +2,21 @@ import type { Step } from 'quarterdeck/client'
 import { type ReactNode, useState } from 'react'
 import { Link } from 'wouter'
 import { usePlace } from '../../../data/place.ts'
-import type { ToolItem, TranscriptItem } from '../../../data/transcript.ts'
+import type { TranscriptItem } from '../../../data/transcript.ts'
+import { messageIdOf } from '../../../data/use-branch.ts'
 import { Warnings } from '../../../parts/approval/Notice.tsx'
 import { Button } from '../../../parts/Button.tsx'
-import { CopyButton } from '../../../parts/CopyButton.tsx'
 import { CutText } from '../../../parts/CutText.tsx'
 import { markHidden } from '../../../parts/hidden-marks.ts'
 import { ChatIcon, ModelIcon, SettingsIcon, ThinkIcon, ToolIcon } from '../../../parts/icons.ts'
 import { Fact } from '../../../parts/Page.tsx'
-import { ProseText } from '../../../parts/ProseText.tsx'
 import { Pending } from '../../../parts/States.tsx'
 import { SeenText } from '../../../parts/seen/SeenText.tsx'
 import { Fold } from '../../../parts/transcript/Fold.tsx'
 import { useIsOpen } from '../../../parts/transcript/open-rows.ts'
 import { argumentLine, prettyJson, withoutSecrets } from '../../../parts/transcript/pretty-json.ts'
-import { counted, fullCount } from '../../../words.ts'
+import { TextPart } from '../../../parts/transcript/TextPart.tsx'
+import { counted, fullCount, sentence } from '../../../words.ts'
 import styles from './SpanDetails.module.css'
 import type { Span } from './spans.ts'
 import { useSent, useSpanItems } from './use-span.ts'
@@ -32,11 +32,14 @@ export function SpanContent({ span, sessionId }: ContentProps) {
   const isOperator = usePlace().role === 'operator'
   if (span.kind !== 'model' && span.kind !== 'tool') return null
   if (query.data === undefined) return <Pending query={query} rows={2} height={64} />
-  const message = messageIn(query.data)
+  /** By which the transcript finds it. */
+  const message = query.data.find((one) => one.type === 'tool' || (one.type === 'answer' && one.text !== ''))
   return (
     <>
-      {message !== null && (
-        <Link href={`/sessions/${encodeURIComponent(sessionId)}?message=${encodeURIComponent(message)}`}>
+      {message !== undefined && (
+        <Link
+          href={`/sessions/${encodeURIComponent(sessionId)}?message=${encodeURIComponent(messageIdOf(message.key))}`}
+        >
           Show it in the transcript
         </Link>
       )}
@@ -49,61 +52,25 @@ export function SpanContent({ span, sessionId }: ContentProps) {
   )
 }
 
-/** By which the transcript finds it. */
-function messageIn(items: readonly TranscriptItem[]): string | null {
-  const item = items.find((one) => one.type === 'tool' || (one.type === 'answer' && one.text !== ''))
-  return item === undefined ? null : item.key.slice(item.key.indexOf(':') + 1)
-}
-
 function Said({ item }: { item: TranscriptItem }) {
-  switch (item.type) {
-    case 'answer':
-      return item.text === '' ? null : <Part title="Answer" text={item.text} />
-    case 'reasoning':
-      return <Part title="Reasoning" text={item.text} />
-    case 'tool':
-      return <Call item={item} />
-    default:
-      return null
-  }
-}
-
-function Call({ item: { name, args, result, status } }: { item: ToolItem }) {
+  if (item.type === 'answer') return item.text === '' ? null : <Part title="Answer" text={item.text} />
+  if (item.type === 'reasoning') return <Part title="Reasoning" text={item.text} />
+  if (item.type !== 'tool') return null
+  const { name, args, result, status } = item
+  const isBad = status === 'failed'
   return (
     <>
       <Part title={`What ${name} was given`} text={prettyJson(withoutSecrets(args))} isCode />
-      {result !== null && (
-        <Part
-          title={status === 'failed' ? 'Error' : 'Result'}
-          text={prettyJson(result)}
-          isCode
-          isBad={status === 'failed'}
-        />
-      )}
+      {result !== null && <Part title={isBad ? 'Error' : 'Result'} text={prettyJson(result)} isCode isBad={isBad} />}
     </>
   )
 }
 
-interface PartProps {
-  title: string
-  text: string
-  isCode?: boolean
-  isBad?: boolean
-}
-
-function Part({ title, text, isCode = false, isBad = false }: PartProps) {
+function Part({ isCode = false, ...props }: { title: string; text: string; isCode?: boolean; isBad?: boolean }) {
   return (
-    <section className={styles.part}>
-      <header>
-        <h3>
-          <ProseText text={title} />
-        </h3>
-        <CopyButton text={text} what={title.toLowerCase()} />
-      </header>
-      <div className={styles.text} data-bad={isBad || undefined}>
-        <LongText text={text} label={title} isCode={isCode} />
-      </div>
-    </section>
+    <TextPart {...props}>
+      <LongText text={props.text} label={props.title} isCode={isCode} />
+    </TextPart>
   )
 }
 
@@ -215,17 +182,15 @@ function Newest<T>(props: { items: readonly T[]; what: string; children: (item: 
   )
 }
 
+const senders = { user: ['User', ChatIcon], assistant: ['Agent', ThinkIcon], tool: ['Tool', ToolIcon] } as const
+
 function SentMessage({ id, message }: { id: string; message: SentMessages[number] }) {
   const { role, content, reasoning, tool_calls, tool_name, is_error } = message
-  const [title, icon] =
-    role === 'user'
-      ? ['User', <ChatIcon key="" />]
-      : role === 'assistant'
-        ? ['Agent', <ThinkIcon key="" />]
-        : [`${is_error ? 'Error' : 'Result'} of ${tool_name}`, <ToolIcon key="" />]
+  const [who, Icon] = senders[role]
+  const title = role === 'tool' ? `${is_error ? 'Error' : 'Result'} of ${tool_name}` : who
   const calls = tool_calls.map(({ name }) => name).join(', ')
   return (
-    <Piece id={id} icon={icon} title={title} line={content === '' ? `calls ${calls}` : content}>
+    <Piece id={id} icon={<Icon />} title={title} line={content === '' ? `calls ${calls}` : content}>
       {reasoning !== null && reasoning !== '' && <Part title="Reasoning" text={reasoning} />}
       {content !== '' && <LongText text={prettyJson(content)} label={title} isCode={role === 'tool'} />}
       {tool_calls.map((call) => (
@@ -245,7 +210,7 @@ function Parameters({ of }: { of: Step['parameters'] }) {
   return (
     <dl className={styles.facts}>
       {Object.entries(of).map(([name, value]) => (
-        <Fact key={name} name={parameterNames[name] ?? sentence(name)}>
+        <Fact key={name} name={parameterNames[name] ?? sentence(name.replaceAll('_', ' '))}>
           {typeof value === 'number' ? fullCount(value) : value}
           {(name === 'max_tokens' || name === 'context_window') && ' tokens'}
         </Fact>
@@ -253,6 +218,3 @@ function Parameters({ of }: { of: Step['parameters'] }) {
     </dl>
   )
 }
-
-/** `reasoning_effort` as people write it. */
-const sentence = (name: string): string => `${name.charAt(0).toUpperCase()}${name.slice(1)}`.replaceAll('_', ' ')

@@ -5,6 +5,7 @@ import { CloseIcon } from '../../../parts/icons.ts'
 import { Fact } from '../../../parts/Page.tsx'
 import { ProseText } from '../../../parts/ProseText.tsx'
 import { duration, preciseTime } from '../../../parts/Time.tsx'
+import { TextBox } from '../../../parts/transcript/TextPart.tsx'
 import { fullCount } from '../../../words.ts'
 import { SpanContent } from './SpanContent.tsx'
 import styles from './SpanDetails.module.css'
@@ -67,9 +68,9 @@ export function SpanDetails({ span, now, sessionId, prices, onClose }: DetailsPr
         </Fact>
       </dl>
       {text !== null && kind !== 'tool' && (
-        <div className={styles.text} data-bad={status === 'failed' || undefined}>
+        <TextBox isBad={status === 'failed'}>
           <CutText text={text} />
-        </div>
+        </TextBox>
       )}
       <SpanContent span={span} sessionId={sessionId} />
     </aside>

@@ -24,7 +24,7 @@ export function KeysPart() {
       about="With a token a program, an agent or a person talks to this server. These are yours; an admin sees everybody’s. Those of the settings file are not listed."
       action={
         <Button kind="primary" icon={<NewIcon />} disabled={!isLive} onClick={() => setMaking(true)}>
-          New key
+          New token
         </Button>
       }
     >
@@ -34,7 +34,7 @@ export function KeysPart() {
         label="Access tokens"
         none={
           <>
-            There are no keys. Make one here, or with <Command isAboutServer>tokens create</Command>
+            There are no tokens. Make one here, or with <Command isAboutServer>tokens create</Command>
           </>
         }
       >
@@ -99,4 +99,4 @@ function KeyRow({ token, onRevoke }: { token: Token; onRevoke: () => void }) {
   )
 }
 
-const nameOf = ({ name }: Token): string => (name === '' ? 'A key without a name' : name)
+const nameOf = ({ name }: Token): string => (name === '' ? 'A token without a name' : name)

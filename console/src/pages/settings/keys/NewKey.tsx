@@ -54,7 +54,7 @@ function Make({ onMade, onClose }: { onMade: (token: CreatedToken) => void; onCl
   return (
     <FormDialog
       title="New token"
-      verb="Make the key"
+      verb="Make the token"
       isReady={isLive && !isIncomplete}
       isBusy={isBusy}
       onSend={make}
@@ -99,7 +99,7 @@ function Made({ token, onClose }: { token: CreatedToken; onClose: () => void }) 
       <Notice tone="warn">
         <p>It is not shown again: the server keeps only a fingerprint of it.</p>
       </Notice>
-      <CopyText text={token.token} what="key" />
+      <CopyText text={token.token} what="token" />
     </Dialog>
   )
 }

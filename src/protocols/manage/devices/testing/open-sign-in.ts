@@ -16,7 +16,15 @@ import {
   type SoftwareAuthenticator,
 } from '../../../../http/auth/console/testing/software-authenticator.ts'
 import { createProxyAuth } from '../../../../http/auth/identity/proxy-auth.ts'
-import { createManualClock, type ManualClock, startServer } from '../../../../http/testing/server-fixture.ts'
+import type { Token } from '../../../../http/auth/tokens/token.ts'
+import {
+  createManualClock,
+  eveToken,
+  type ManualClock,
+  operatorToken,
+  startServer,
+  userToken,
+} from '../../../../http/testing/server-fixture.ts'
 import { createOwnChanges } from '../../../../replicas/replica.ts'
 import { createSharedChanges } from '../../../../replicas/shared-changes.ts'
 import { ownCounts } from '../../../../replicas/shared-counts.ts'
@@ -32,6 +40,8 @@ export async function openSignIn(publicUrl: string | null = null, replica?: { cl
   const clock = replica?.clock ?? createManualClock()
   const ids = createIds(clock.now)
   const trail: AuditRecord[] = []
+  /** The valid tokens. A test that revokes one puts another array here. */
+  const held: { tokens: readonly Token[] } = { tokens: [operatorToken, eveToken, userToken] }
   const named = [testOperator({ name: 'local_user', local: true, admin: true }), testOperator({ name: 'eve' })]
   const operatorGroups = [{ group: 'sre', admin: false }]
   const operators = configuredOperators(named, [], operatorGroups)
@@ -51,6 +61,8 @@ export async function openSignIn(publicUrl: string | null = null, replica?: { cl
   })
   const routes = createDeviceRoutes({
     ...{ codes, devices, passkeys, proofs, operators, base, publicUrl, clock, counts: ownCounts },
+    tokens: { current: () => held.tokens, refresh: async () => {} },
+    named: ['eve'],
     audit: async (record) => trail.push(record),
     about: { version: '1.2.3', program: plainProgram, agent: 'tester', operators: ['local_user', 'eve'] },
   })
@@ -58,6 +70,7 @@ export async function openSignIn(publicUrl: string | null = null, replica?: { cl
     routes,
     clock,
     auth: {
+      tokens: () => held.tokens,
       devices,
       lookAgain: devices.refresh,
       isFresh: devices.isFresh,
@@ -113,7 +126,7 @@ export async function openSignIn(publicUrl: string | null = null, replica?: { cl
   }
 
   return {
-    ...{ clock, codes, devices, passkeys, trail, origin, place, port, post, get, remove },
+    ...{ clock, codes, devices, held, passkeys, trail, origin, place, port, post, get, remove },
     ...{ signedIn, addPasskey, proofFor },
     async [Symbol.asyncDispose]() {
       changes.close()
