@@ -2,7 +2,7 @@
 // person, a model or a tool can pass for another part of the document.
 
 import { isoTime } from '../../../domain/clock.ts'
-import type { Approval } from '../../../domain/records/record.ts'
+import { type Approval, endedAt } from '../../../domain/records/record.ts'
 import { type Feedback, type StoredMessage, textOf } from '../../../domain/session/message.ts'
 import type { SessionRecord } from '../../../domain/session/session.ts'
 import { visibleProse } from '../../../domain/text/visible-text.ts'
@@ -23,12 +23,10 @@ export function markdownHead({ owner, agent, createdAt }: SessionRecord, title: 
 export function markdownMessage(message: StoredMessage, feedback: readonly Feedback[]): string {
   const { role, content, createdAt, agentName, toolCalls = [], error } = message
   if (role !== 'user' && role !== 'assistant' && role !== 'tool') return ''
-  const who = { user: 'User', assistant: agentName ?? 'Agent', tool: error === undefined ? 'Result' : 'Failed call' }[
-    role
-  ]
+  const names = { user: 'User', assistant: agentName ?? 'Agent', tool: error === undefined ? 'Result' : 'Failed call' }
   const words = textOf(content)
   return [
-    `\n## ${inline(who)} · ${timeOf(createdAt)}\n`,
+    `\n## ${inline(names[role])} · ${timeOf(createdAt)}\n`,
     ...(words.trim() === '' ? [] : [role === 'tool' ? codeBlock(words) : quoted(words), '']),
     ...toolCalls.flatMap(({ function: { name, arguments: args } }) => [
       `Called ${inline(name)}:\n`,
@@ -43,11 +41,11 @@ export function markdownMessage(message: StoredMessage, feedback: readonly Feedb
 
 export const DECISIONS = '\n## Decisions\n\n'
 
-export const markdownDecision = ({ tool, status, decidedBy, decidedAt, createdAt, reason }: Approval): string =>
-  line(
-    `${timeOf(decidedAt ?? createdAt)}: ${inline(tool)} – ${inline(status)}${decidedBy === null ? '' : ` by ${inline(decidedBy)}`}`,
-    reason,
-  )
+export function markdownDecision(approval: Approval): string {
+  const { tool, status, decidedBy, reason } = approval
+  const by = decidedBy === null ? '' : ` by ${inline(decidedBy)}`
+  return line(`${timeOf(endedAt(approval))}: ${inline(tool)} – ${inline(status)}${by}`, reason)
+}
 
 const line = (fact: string, words: string | null): string =>
   `- ${fact}${words === null || words.trim() === '' ? '' : `: ${inline(words)}`}\n`

@@ -54,7 +54,7 @@ test('no statement of a request scans a table, and housekeeping scans only an in
     // Stops at the first row.
     'SELECT EXISTS (SELECT 1 FROM messages WHERE mid > (SELECT in': ['SCAN search_due'],
     // The days of a page of sessions, which the statement counts by itself.
-    'WITH RECURSIVE days (id, day, until) AS ( SELECT id, created': ['SCAN days', 'SCAN days'],
+    'WITH RECURSIVE days (id, day, until) AS ( SELECT id, CASE WH': ['SCAN days', 'SCAN days'],
     // In the order of the list, so it stops at its limit.
     'SELECT id, session, owner, created_at, data FROM checkpoints': ['SCAN checkpoints USING INDEX checkpoints_newest'],
     'SELECT kind, id, status, session, owner, run_id, continuatio': ['SCAN waits USING INDEX waits_unapplied'],
