@@ -97,7 +97,7 @@ export interface ChatOptions extends StartOptions {
 
 export interface SendOptions extends StartOptions {
   agent?: string
-  /** `provider/model` to try in the place of the agent's own. */
+  /** For operators: one of `try_models`, in the place of the agent's own. */
   model?: string
   /** The id of a message of yours, which this one replaces. It and what followed it stay in the log. */
   replaces?: string
@@ -116,17 +116,10 @@ export interface Client extends Approvals, SupervisionClient, SignInClient, Over
    * run after its grace time, `cancel(message_id)` stops it at once.
    */
   stream(agent: string, message: string, options?: ChatOptions): AsyncGenerator<StreamEvent, void, undefined>
-  /**
-   * Sends a message. Its run executes in the background, whether or not anybody reads it. `model`: one of `try_models` in the place of
-   * the agent's own, for operators.
-   */
+  /** Sends a message. Its run executes in the background, whether or not anybody reads it. */
   send(session: string, message: string, options?: SendOptions): Promise<SentMessage>
   /** Asks for another answer to a message. What followed it stays in the log, and is no longer part of the conversation. */
-  again(
-    session: string,
-    messageId: string,
-    options?: Omit<StartOptions, 'files'> & { model?: string },
-  ): Promise<SentMessage>
+  again(session: string, messageId: string, options?: Omit<SendOptions, 'files' | 'replaces'>): Promise<SentMessage>
   run(id: string, options?: CallOptions): Promise<AnsweredRun>
   /**
    * The events of a run to its end, or of a session until the signal aborts: all after `after`, then live. Dropped connections are
@@ -183,12 +176,12 @@ export function createClient(options: ClientOptions): Client {
       silenceMs: SILENCE_MS,
     })
 
-  const sendTo = (session: string, body: object, more: StartOptions): Promise<SentMessage> =>
+  const sendTo = (session: string, body: object, more: SendOptions): Promise<SentMessage> =>
     json({
       method: 'POST',
       path: at('sessions', session, '/messages'),
       headers: startHeaders(more),
-      body,
+      body: { ...body, agent: more.agent, model: more.model },
       signal: more.signal,
     })
 
@@ -228,13 +221,9 @@ export function createClient(options: ClientOptions): Client {
     },
 
     send: (session, message, more = {}) =>
-      sendTo(
-        session,
-        { message, ...filesIn(more), agent: more.agent, replaces: more.replaces, model: more.model },
-        more,
-      ),
+      sendTo(session, { message, ...filesIn(more), replaces: more.replaces }, more),
 
-    again: (session, messageId, more = {}) => sendTo(session, { again: messageId, model: more.model }, more),
+    again: (session, messageId, more = {}) => sendTo(session, { again: messageId }, more),
 
     run: (id, options) => get(at('runs', id), options),
 

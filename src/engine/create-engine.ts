@@ -43,7 +43,7 @@ export interface EngineOptions {
   /** Connects the engines of one store. */
   wake: Wake
   /** Keeps what agents send. */
-  shared: Pick<Shared, 'get' | 'put'>
+  shared: Pick<Shared, 'get' | 'list' | 'put' | 'take'>
   replicas: EngineReplicas
   /** Says whether a user may begin new work. Null: everybody may. */
   admit: Admit | null

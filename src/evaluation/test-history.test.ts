@@ -16,7 +16,12 @@ test('says since when a case fails, keeps ten results, and forgets cases that ar
   const clock = createManualClock()
   const store = openTestStore()
   const log = createSessionLog({ store, clock, wake: createLocalWake({ clock, pollMs: null }) })
-  const history = createTestHistory({ store, sessionLog: log, clock, log: silentLogger })
+  const history = createTestHistory({
+    read: async (agent) => (await store.outbox.note('tests', agent))?.value ?? null,
+    keep: (key, value, at) => log.commit({ type: 'note_for_channel', channel: 'tests', key, session: null, value, at }),
+    clock,
+    logger: silentLogger,
+  })
   const run = async (...results: CaseResult[]) => {
     clock.advance(1_000)
     await history.add('clerk', ['capital', '__proto__'], results)

@@ -2,19 +2,20 @@
 
 import type { Clock } from '../domain/clock.ts'
 import type { Logger } from '../domain/logger.ts'
-import type { SessionLog } from '../log/session-log.ts'
-import type { Store } from '../store/store.ts'
 import type { CaseResult, Finding } from './case-result.ts'
 
 const MOST_RESULTS = 10
 const MOST_FINDINGS = 5
 const MOST_CHARS = 500
-/** A place among the notes of channels, whose names have no spaces: so both stores keep what became of test cases. */
-const CHANNEL = 'test cases'
+
+/** What somebody has stopped says nothing about the agent. */
+interface EndedCase extends CaseResult {
+  outcome: Exclude<CaseResult['outcome'], 'stopped'>
+}
 
 export interface CaseHistory {
   /** Newest first. */
-  results: { at: number; outcome: Exclude<CaseResult['outcome'], 'stopped'>; durationMs: number }[]
+  results: ({ at: number } & Pick<EndedCase, 'outcome' | 'durationMs'>)[]
   /** Epoch ms of the first of the results since which it has not passed. */
   failingSince: number | null
   /** What was wrong the last time. */
@@ -24,17 +25,18 @@ export interface CaseHistory {
 export type TestHistory = ReturnType<typeof createTestHistory>
 
 interface HistoryDeps {
-  store: Pick<Store, 'outbox'>
-  sessionLog: Pick<SessionLog, 'commit'>
+  /** What was kept of an agent, or null. */
+  read(agent: string): Promise<string | null>
+  keep(agent: string, value: string, at: number): Promise<unknown>
   clock: Pick<Clock, 'now'>
-  log: Logger
+  logger: Logger
 }
 
-export function createTestHistory({ store, sessionLog, clock, log }: HistoryDeps) {
+export function createTestHistory({ read, keep, clock, logger }: HistoryDeps) {
   /** By the name of the case. */
   async function of(agent: string): Promise<Map<string, CaseHistory>> {
-    const kept = await store.outbox.note(CHANNEL, agent)
-    return new Map(kept === null ? [] : JSON.parse(kept.value))
+    const kept = await read(agent)
+    return new Map(kept === null ? [] : JSON.parse(kept))
   }
 
   return {
@@ -48,20 +50,16 @@ export function createTestHistory({ store, sessionLog, clock, log }: HistoryDeps
           const { name, outcome } = result
           if (outcome !== 'stopped') cases.set(name, after(cases.get(name), { ...result, outcome }, at))
         }
-        const value = JSON.stringify([...cases].filter(([name]) => names.includes(name)))
-        await sessionLog.commit({ type: 'note_for_channel', channel: CHANNEL, key: agent, session: null, value, at })
+        await keep(agent, JSON.stringify([...cases].filter(([name]) => names.includes(name))), at)
       } catch (error) {
-        log.warn('the results of tests could not be kept', { agent, error })
+        logger.warn('the results of tests could not be kept', { agent, error })
       }
     },
   }
 }
 
-function after(
-  before: CaseHistory | undefined,
-  { outcome, findings, durationMs }: CaseResult & Pick<CaseHistory['results'][number], 'outcome'>,
-  at: number,
-): CaseHistory {
+function after(before: CaseHistory | undefined, ended: EndedCase, at: number): CaseHistory {
+  const { outcome, findings, durationMs } = ended
   const cut = (text: string) => (text.length > MOST_CHARS ? `${text.slice(0, MOST_CHARS).toWellFormed()}…` : text)
   return {
     results: [{ at, outcome, durationMs }, ...(before?.results ?? [])].slice(0, MOST_RESULTS),

@@ -146,6 +146,7 @@ export function assemble(
     return {
       definition: mutant?.definition?.(definition) ?? definition,
       model: createSimModel({ random: draw.fork(`model ${name}`), faults: faults.model, history, clock, isCalm }),
+      tried: new Map(),
       toolbox: createStaticToolbox(mutant?.tools?.(tools[name]) ?? tools[name]),
     }
   })

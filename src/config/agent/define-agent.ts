@@ -16,6 +16,7 @@ import type { TestCaseYaml } from './test-case-yaml.ts'
 /** Reports mistakes that the schema cannot find, such as missing files. The result is only valid if nothing was reported. */
 export function defineAgent(yaml: AgentYaml, context: LoadContext): AgentDefinition {
   const { directory, defaults } = context
+  const tried = triedModels(yaml.model, context)
   return {
     name: yaml.name,
     description: yaml.description,
@@ -54,7 +55,7 @@ export function defineAgent(yaml: AgentYaml, context: LoadContext): AgentDefinit
     },
     testCases: defineTestCases(yaml, context),
     ...(yaml.suggestions.length === 0 ? {} : { suggestions: yaml.suggestions }),
-    ...triedModels(yaml.model, context),
+    ...(tried.length === 0 ? {} : { tried }),
     judge: yaml.judge === undefined ? null : defineModel(yaml.judge, ['judge'], context),
   }
 }
@@ -107,25 +108,21 @@ function defineModel(yaml: ModelYaml, path: Path, context: LoadContext): ModelSe
   })
 }
 
-/** The models that may be tried in the place of this one. Left out: none. */
-function triedModels(own: ModelYaml, context: LoadContext): { tried?: readonly ModelSettings[] } {
-  const isOther = ({ provider, name }: ModelSettings) =>
-    name !== (own.name ?? own.provider) || provider !== canonicalProvider(own.provider)
-  const tried = context.defaults.tryModels.flatMap((named) => triedModel(own, named, context)).filter(isOther)
-  return tried.length === 0 ? {} : { tried }
-}
-
-function triedModel(own: ModelYaml, named: string, context: LoadContext): ModelSettings[] {
-  const [provider = ''] = named.split('/')
-  const name = named.slice(provider.length + 1)
-  const isOwn = isProviderName(provider) && canonicalProvider(provider) === canonicalProvider(own.provider)
+/** The models that may be tried in the place of this one. */
+function triedModels(own: ModelYaml, context: LoadContext): ModelSettings[] {
   // What a file says about the price or the size of its model is not true of another one.
   const { fallback: _fallback, prices: _prices, context_window: _window, ...kept } = own
-  const read = model.safeParse(isOwn ? { ...kept, name } : { provider, name })
-  if (read.success) return [defineModel(read.data, ['model'], context)]
-  const why = read.error.issues[0]?.message ?? 'it is not a model'
-  context.report(['model'], `${named} under try_models in the settings of the server cannot be tried: ${why}`)
-  return []
+  return context.defaults.tryModels.flatMap((named) => {
+    const [provider = ''] = named.split('/')
+    const name = named.slice(provider.length + 1)
+    const isOwn = isProviderName(provider) && canonicalProvider(provider) === canonicalProvider(own.provider)
+    if (isOwn && name === (own.name ?? own.provider)) return []
+    const read = model.safeParse(isOwn ? { ...kept, name } : { provider, name })
+    if (read.success) return [defineModel(read.data, ['model'], context)]
+    const why = read.error.issues[0]?.message ?? 'it is not a model'
+    context.report(['model'], `${named} under try_models in the settings of the server cannot be tried: ${why}`)
+    return []
+  })
 }
 
 function tlsFiles(tls: ModelYaml['tls'], path: Path, context: LoadContext): ModelSettings['tls'] {

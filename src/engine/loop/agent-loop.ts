@@ -139,14 +139,9 @@ async function prepareStep(lane: Lane, notes: readonly string[]): Promise<Prepar
     sessionId: lane.scope.run.sessionId,
     correction: value,
   })
-  const mark = {
-    version: lane.scope.versions.keep(definition, withoutBrought(sent, tools)),
-    ...present({
-      after: history.at(-1)?.id,
-      correction: built.isCut ? value : undefined,
-      notes: told.length === 0 ? undefined : told.length,
-    }),
-  }
+  const version = lane.scope.versions.keep(definition, withoutBrought(sent, tools))
+  const cutBy = built.isCut ? value : undefined
+  const mark = present({ version, after: history.at(-1)?.id, correction: cutBy, notes: told.length || undefined })
   return { ...built, tools, mark }
 }
 

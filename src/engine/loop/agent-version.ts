@@ -3,11 +3,12 @@
 
 import type { AgentDefinition, ModelSettings } from '../../domain/agent/agent.ts'
 import type { Clock } from '../../domain/clock.ts'
+import { hasCode } from '../../domain/errors.ts'
 import type { Logger } from '../../domain/logger.ts'
 import { present } from '../../domain/present.ts'
 import { sha256 } from '../../json/digest.ts'
 import type { ModelTool } from '../../models/model.ts'
-import type { Shared } from '../../store/ports/shared.ts'
+import { MOST_VALUE_CHARS, type Shared } from '../../store/ports/shared.ts'
 
 /** Without anything secret: neither keys nor addresses. */
 export interface AgentVersion extends Pick<AgentDefinition, 'name' | 'instructions' | 'responseFormat' | 'context'> {
@@ -19,17 +20,23 @@ export interface AgentVersion extends Pick<AgentDefinition, 'name' | 'instructio
 const AGENT_VERSION = 'agent_version'
 /** After its last first use. It is longer than logs are kept by default. */
 const KEPT_MS = 400 * 24 * 60 * 60 * 1000
+/** Whoever works on an agent makes a version with each run. The oldest ones go first. */
+const MOST_VERSIONS = 200
+const MOST_CHARS = 8_000_000
+/** A disk that cannot be written is not asked again at each step. */
+const RETRY_MS = 60_000
 
 export type AgentVersions = ReturnType<typeof createAgentVersions>
 
 interface VersionsDeps {
-  shared: Pick<Shared, 'get' | 'put'>
-  clock: Pick<Clock, 'now'>
+  shared: Pick<Shared, 'get' | 'list' | 'put' | 'take'>
+  clock: Pick<Clock, 'now' | 'mono'>
   logger: Logger
 }
 
 export function createAgentVersions({ shared, clock, logger }: VersionsDeps) {
   const kept = new Set<string>()
+  let retryAt = 0
 
   async function store(digest: string, version: AgentVersion): Promise<void> {
     const now = clock.now()
@@ -37,30 +44,59 @@ export function createAgentVersions({ shared, clock, logger }: VersionsDeps) {
     if (known !== null && (known.expiresAt ?? now) > now + KEPT_MS / 2) return
     const expiresAt = now + KEPT_MS
     const value = JSON.stringify({ digest, expires_at: expiresAt, ...version })
+    if (value.length > MOST_VALUE_CHARS) return notKept(version, 'its instructions and tools are too long')
     await shared.put({ kind: AGENT_VERSION, key: digest, value, version: null, expiresAt })
+    await dropOldest(digest)
+  }
+
+  async function dropOldest(newestDigest: string): Promise<void> {
+    const all = (await shared.list(AGENT_VERSION)).filter(({ key }) => key !== newestDigest)
+    let [count, chars] = [0, 0]
+    for (const { key, value } of all.sort((a, b) => (b.expiresAt ?? 0) - (a.expiresAt ?? 0))) {
+      count += 1
+      chars += value.length
+      if (count < MOST_VERSIONS && chars <= MOST_CHARS) continue
+      await shared.take(AGENT_VERSION, key)
+      // Should it be used again, it is kept again.
+      kept.delete(key)
+    }
+  }
+
+  function notKept({ name }: Pick<AgentVersion, 'name'>, error: unknown): void {
+    logger.warn('what an agent sends could not be kept, so the timeline will not show it', { agent: name, error })
   }
 
   return {
     /** Its digest. Nobody waits until it is stored, and a run goes on if it cannot be. */
     keep(definition: AgentDefinition, tools: readonly ModelTool[]): string {
       const version = versionOf(definition, tools)
-      const digest = sha256(JSON.stringify(version)).slice(0, 16)
-      if (kept.has(digest)) return digest
+      const digest = digestOf(version)
+      if (kept.has(digest) || clock.mono() < retryAt) return digest
       kept.add(digest)
       store(digest, version).catch((error: unknown) => {
         kept.delete(digest)
-        const agent = definition.name
-        logger.warn('what an agent sends could not be kept, so the timeline will not show it', { agent, error })
+        retryAt = clock.mono() + RETRY_MS
+        notKept(version, error)
       })
       return digest
     },
     /** Null: it is not kept here, or no longer. */
     async find(digest: string): Promise<AgentVersion | null> {
-      const found = await shared.get(AGENT_VERSION, digest)
-      return found === null ? null : JSON.parse(found.value)
+      const found = await shared.get(AGENT_VERSION, digest).catch((error: unknown) => {
+        // The rest of the timeline does not need it.
+        if (!hasCode(error, 'config_invalid')) throw error
+        logger.warn('what agents have sent cannot be read', { error })
+        return null
+      })
+      if (found === null) return null
+      const { digest: _digest, expires_at: _expiresAt, ...version } = JSON.parse(found.value)
+      // Nobody is shown what somebody has changed since.
+      return digestOf(version) === digest ? version : null
     },
   }
 }
+
+const digestOf = (version: AgentVersion): string => sha256(JSON.stringify(version)).slice(0, 16)
 
 function versionOf(definition: AgentDefinition, tools: readonly ModelTool[]): AgentVersion {
   const { name, instructions, responseFormat, context, model } = definition

@@ -23,7 +23,7 @@ export interface AgentParts {
   definition: AgentDefinition
   model: Model
   /** Models that a run may try in its place, by `provider/model`. */
-  tried?: ReadonlyMap<string, Model>
+  tried: ReadonlyMap<string, Model>
   toolbox: Toolbox
   correction: ReturnType<typeof createTokenCorrection>
 }
@@ -32,7 +32,7 @@ export interface AgentParts {
 export function withTriedModel(agent: AgentParts, name: string | undefined): AgentParts | null {
   if (name === undefined) return agent
   const settings = agent.definition.tried?.find((one) => modelName(one) === name)
-  const model = agent.tried?.get(name)
+  const model = agent.tried.get(name)
   if (settings === undefined || model === undefined) return null
   return { ...agent, definition: { ...agent.definition, model: settings }, model, correction: createTokenCorrection() }
 }

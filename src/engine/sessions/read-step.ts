@@ -75,21 +75,16 @@ export function createReadStep({ store, versions }: ReadStepDeps): ReadStep {
     }
     const { stepName, metadata } = JSON.parse(entry.data)
     const mark: StepMark | null = isRecord(metadata?.quarterdeck) ? metadata.quarterdeck : null
-    const nothing = (why: string, version: AgentVersion | null = null): SentStep => ({
-      step: stepName,
-      runId: entry.runId,
-      version,
-      request: null,
-      unknown: [why],
-    })
+    const step = { step: stepName, runId: entry.runId }
+    const cannot = (why: string, version: AgentVersion | null) => ({ ...step, version, request: null, unknown: [why] })
     if (typeof mark?.version !== 'string') {
-      return nothing('This step is older than the part of the server that keeps what is sent.')
+      return cannot('This step is older than the part of the server that keeps what is sent.', null)
     }
     const version = await versions.find(mark.version)
-    if (version === null) return nothing('The instructions and tools that the agent had then are not kept here.')
+    if (version === null) return cannot('The instructions and tools that the agent had then are not kept here.', null)
     const run = entry.runId === null ? null : await store.runs.get(entry.runId)
     const found = run === null ? null : await historyOf(session, run, mark, version)
-    if (run === null || found === null) return nothing('The messages of that time are not kept any more.', version)
+    if (run === null || found === null) return cannot('The messages of that time are not kept any more.', version)
     const { history, lane } = found
     const unknown: string[] = []
     if ((await store.files.ofSession(session.id)).length > 0) {
@@ -107,8 +102,7 @@ export function createReadStep({ store, versions }: ReadStepDeps): ReadStep {
       sessionId: session.id,
       correction: mark.correction ?? 1,
     })
-    const sent = { ...request, messages: withAside(request) }
-    return { step: stepName, runId: run.id, version, request: sent, unknown }
+    return { ...step, version, request: { ...request, messages: withAside(request) }, unknown }
   }
 }
 

@@ -57,7 +57,7 @@ export interface TestEngineOptions {
   files?: Files
   logger?: Logger
   /** Agents beside the tester. */
-  others?: EngineOptions['agents']
+  others?: readonly Omit<EngineOptions['agents'][number], 'tried'>[]
   clock?: Clock
   path?: string
   store?: Store
@@ -151,7 +151,7 @@ export function openEngine(options: TestEngineOptions = {}) {
       tried: new Map(others.map((one) => [modelName(one), one])),
       toolbox: options.toolbox ?? createStaticToolbox(options.tools ?? []),
     },
-    ...(options.others ?? []),
+    ...(options.others ?? []).map((other) => ({ tried: new Map<string, Model>(), ...other })),
   ]
   const logger = options.logger ?? silentLogger
   const rules =

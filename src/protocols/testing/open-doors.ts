@@ -49,6 +49,7 @@ export async function openDoors(options: TestEngineOptions = {}, more: (opened: 
     clock,
     attachments,
     links,
+    maskText: opened.maskText,
     readScenes: createReadScenes({ store, clock }),
     whoLooks: createWhoLooks({
       waits: store.waits,

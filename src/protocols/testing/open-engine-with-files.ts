@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { ServerError } from '../../domain/errors.ts'
 import { silentLogger } from '../../domain/logger.ts'
 import { type Extract, type FileRecord, isText, UNREADABLE } from '../../domain/session/file.ts'
+import { createMask } from '../../domain/text/mask.ts'
 import type { Files } from '../../engine/files-port.ts'
 import { openEngine, type TestEngineOptions } from '../../engine/testing/open-engine.ts'
 import { createBlobFolder } from '../../files/keep/blob-folder.ts'
@@ -50,6 +51,7 @@ export function openEngineWithFiles(options: TestEngineOptions = {}) {
     keeper,
     attachments,
     keys,
+    maskText: createMask([]),
     links: createFileLinks({ keys, basePath: '' }),
     /** Number of different files in the folder. */
     async kept(): Promise<number> {

@@ -170,7 +170,7 @@ export function describeUsage(open: OpenStore): void {
           { key: 'clerk', agent: '', ...clerk, took: tookLetter(3_000) },
           { key: 'tutor', agent: '', ...tutor, took: tookLetter(60_000) },
         ])
-        expect(await now.usage.sums({ ...query, by: 'day', splitByAgent: true })).toEqual([
+        expect(await now.usage.sums({ ...query, by: 'day', split: 'agent' })).toEqual([
           { key: String(TODAY), agent: 'clerk', ...clerk, took: tookLetter(3_000) },
           { key: String(TODAY), agent: 'tutor', ...tutor, took: tookLetter(60_000) },
         ])

@@ -24,8 +24,8 @@ export interface UsageRange {
 
 export interface UsageQuery extends UsageRange {
   by: UsageGroup
-  /** Days apart by agent. */
-  splitByAgent?: boolean
+  /** Days apart by it. Models always are. */
+  split?: 'agent' | 'model'
   /** Only the groups with the most tokens. Days are never left out. */
   limit: number
 }
@@ -71,7 +71,7 @@ export interface UsageSum extends TokenSums, RunSums {
   key: string
   provider: string
   model: string
-  /** Empty unless the query splits by agent. */
+  /** Empty unless days are split by agent. */
   agent: string
   /** Runs of the group. A run that used several models counts at one of them, so that the sum is right, and at each with `by: model`. */
   runs: number

@@ -449,11 +449,13 @@ export const migrations: readonly Migration[] = [
   `,
   },
   {
+    // A table that is written anew builds each index once, and has no dead rows. An update took more than twice as long.
     title: 'when records were decided',
     since: '0.1.0',
     sql: `
-  ALTER TABLE waits ADD COLUMN decided_at bigint;
-  UPDATE waits SET decided_at = substring(data from '"decidedAt":([0-9]{1,15})[,}]')::bigint;
+  ALTER TABLE waits ADD COLUMN decided_at text;
+  ALTER TABLE waits ALTER COLUMN decided_at TYPE bigint
+    USING substring(substr(data, nullif(strpos(data, '"decidedAt":'), 0) + 12, 15) from '^[0-9]+')::bigint;
   CREATE INDEX waits_done ON waits (kind, COALESCE(decided_at, created_at), id)
     WHERE status NOT IN ('pending', 'nudged', 'escalated');
   `,

@@ -144,14 +144,8 @@ export function* begin(
 
 /** The session as the patch leaves it. */
 export function patched(session: SessionRecord, patch: SessionPatch): SessionRecord {
-  const {
-    lastActivity = 0,
-    messagesAdded = 0,
-    grows: _grows,
-    title = session.title,
-    failure = session.failure,
-    ...values
-  } = patch
+  const { lastActivity = 0, messagesAdded = 0, grows: _grows, ...values } = patch
+  const { title = session.title, failure = session.failure } = patch
   return {
     ...session,
     ...values,

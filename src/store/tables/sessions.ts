@@ -102,17 +102,8 @@ export const newSessionColumns = {
 
 export function sessionValues(session: SessionRecord): unknown[] {
   const { id, owner, agent, activeAgent, status, createdAt, lastActivity, terminatedAt, lastTool } = session
-  const {
-    metadata,
-    alias,
-    label = null,
-    messageCount,
-    state,
-    unlisted,
-    lastRead = null,
-    title = null,
-    failure = null,
-  } = session
+  const { metadata, alias, label = null, messageCount, state, unlisted } = session
+  const { lastRead = null, title = null, failure = null } = session
   return [
     ...[id, owner, agent, activeAgent, status, createdAt, lastActivity, terminatedAt, lastTool],
     ...[JSON.stringify(metadata), alias, label, messageCount, jsonOrNull(state), unlisted],

@@ -2,8 +2,6 @@
 
 import {
   MOST_LETTERS,
-  type RunSums,
-  type TokenSums,
   USAGE_DAYS,
   type UsageGroup,
   type UsageKey,
@@ -54,16 +52,8 @@ export const ADD_USAGE = `ON CONFLICT (${KEY}) DO UPDATE SET ${sumColumns
   .map((column) => `${column} = usage.${column} + excluded.${column}`)
   .join(', ')}, took = substr(usage.took || excluded.took, 1, ${MOST_LETTERS})`
 
-type Sums = [
-  input: number,
-  output: number,
-  cachedInput: number,
-  cacheWrite: number,
-  reasoning: number,
-  failed: number,
-  cancelled: number,
-  took: string | null,
-]
+type Tokens = [input: number, output: number, cachedInput: number, cacheWrite: number, reasoning: number]
+type Sums = [...tokens: Tokens, failed: number, cancelled: number, took: string | null]
 type RowOfUsage = [
   day: number,
   sessionId: string,
@@ -91,8 +81,7 @@ const toSum = ([key, agent, provider, model, runs, ...sums]: SumRow): UsageSum =
   ...sumsOf(sums),
 })
 
-function sumsOf([input, output, cachedInput, cacheWrite, reasoning, failed, cancelled, took]: Sums): TokenSums &
-  RunSums {
+function sumsOf([input, output, cachedInput, cacheWrite, reasoning, failed, cancelled, took]: Sums) {
   return { input, output, cachedInput, cacheWrite, reasoning, failed, cancelled, took: took ?? '' }
 }
 
@@ -144,7 +133,7 @@ function largest(query: UsageQuery, group: Exclude<UsageGroup, 'day'>): Query {
 
 function sumsQuery(query: UsageQuery): Query {
   if (query.by !== 'day') return largest(query, query.by)
-  return query.splitByAgent === true
+  return query.split === 'agent'
     ? inOrder(query, 'day::text', 'day, agent, provider, model', 'agent')
     : inOrder(query, 'day::text', 'day, provider, model')
 }

@@ -16,22 +16,6 @@ export interface Look {
   at: number
 }
 
-/** What everybody but one person looks at. */
-export interface OthersLooks {
-  /** Of several at one item the one who came first. */
-  list(): readonly Look[]
-  /** Calls `changed` when the list may be another one. The returned function ends it. */
-  watch(changed: () => void): () => void
-}
-
-export interface WhoLooks {
-  /** Counts for a minute, and longer if it is said again. Throws `record_not_found`. */
-  take(id: string, name: string): Promise<void>
-  leave(id: string, name: string): void
-  besides(name: string): OthersLooks
-  close(): void
-}
-
 const LOOK_MS = 60_000
 /** Nobody looks at so many. */
 const MOST = 1_000
@@ -43,7 +27,11 @@ interface WhoLooksDeps {
   clock: Pick<Clock, 'now' | 'after'>
 }
 
-export function createWhoLooks({ waits, replica: { board, changes }, clock }: WhoLooksDeps): WhoLooks {
+export type WhoLooks = ReturnType<typeof createWhoLooks>
+/** What everybody but one person looks at. */
+export type OthersLooks = ReturnType<WhoLooks['besides']>
+
+export function createWhoLooks({ waits, replica: { board, changes }, clock }: WhoLooksDeps) {
   const here = new Map<string, { look: Look; stopTimer: () => void }>()
   const watchers = new Set<() => void>()
   const own = (): Look[] => [...here.values()].map(({ look }) => look)
@@ -68,7 +56,8 @@ export function createWhoLooks({ waits, replica: { board, changes }, clock }: Wh
   }
 
   return {
-    async take(id, name) {
+    /** Counts for a minute, and longer if it is said again. Throws `record_not_found`. */
+    async take(id: string, name: string): Promise<void> {
       const uuid = parseUuid(id)
       const wait = uuid === null ? null : await waits.get(uuid)
       if (wait === null || wait.wait === 'client_call') {
@@ -82,20 +71,16 @@ export function createWhoLooks({ waits, replica: { board, changes }, clock }: Wh
       if (here.size > MOST) forget([...here.keys()][0] ?? '')
       if (was === undefined) tell()
     },
-    leave: (id, name) => forget(JSON.stringify([parseUuid(id), name])),
-    besides: (name) => ({
-      list() {
-        const all = [
-          ...own(),
-          ...board.heard(TOPIC).flatMap(({ said }) => (Array.isArray(said) ? said.filter(isLook) : [])),
-        ]
-        const first = new Map<string, Look>()
-        for (const look of all.sort((a, b) => a.at - b.at)) {
-          if (look.name !== name && !first.has(look.id)) first.set(look.id, look)
-        }
-        return [...first.values()]
+    leave: (id: string, name: string) => forget(JSON.stringify([parseUuid(id), name])),
+    besides: (name: string) => ({
+      /** Of several at one item the one who came first. */
+      list(): Look[] {
+        const heard = board.heard(TOPIC).flatMap(({ said }) => (Array.isArray(said) ? said.filter(isLook) : []))
+        const others = [...own(), ...heard].filter((look) => look.name !== name).sort((a, b) => b.at - a.at)
+        return [...new Map(others.map((look) => [look.id, look])).values()]
       },
-      watch(changed) {
+      /** Calls `changed` when the list may be another one. The returned function ends it. */
+      watch(changed: () => void): () => void {
         watchers.add(changed)
         return () => void watchers.delete(changed)
       },

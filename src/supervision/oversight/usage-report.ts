@@ -1,18 +1,24 @@
 // What agents used of models, and what it cost.
 
 import { costOfTokens, type ModelPrice, type PriceSettings, priceOf } from '../../domain/agent/prices.ts'
+import { present } from '../../domain/present.ts'
 import type { SessionReads } from '../../store/ports/sessions.ts'
-import { type TokenSums, tookWithin, type UsageQuery, type UsageReads, type UsageSum } from '../../store/ports/usage.ts'
+import {
+  type RunSums,
+  type TokenSums,
+  tookWithin,
+  type UsageQuery,
+  type UsageReads,
+  type UsageSum,
+} from '../../store/ports/usage.ts'
 
-export interface UsageLine extends TokenSums {
+export interface UsageLine extends TokenSums, Omit<RunSums, 'took'> {
   key: string
   /** The agent or the `provider/model` of a day that was split. */
   part?: string
   /** For people. A session that is gone has only its id. */
   label: string
   runs: number
-  failed: number
-  cancelled: number
   /** Within how many ms half of the runs, and 95 of 100, ended well or came to a person. Null: none did. */
   p50: number | null
   p95: number | null
@@ -31,12 +37,7 @@ export interface UsageReport {
   prices: Readonly<Record<string, Required<ModelPrice>>>
 }
 
-export type ReadUsage = (query: UsageQuestion) => Promise<UsageReport>
-
-export interface UsageQuestion extends Omit<UsageQuery, 'withTimes' | 'splitByAgent'> {
-  /** Days apart by it. */
-  split?: 'agent' | 'model'
-}
+export type ReadUsage = (query: UsageQuery) => Promise<UsageReport>
 
 /** What each of these sessions cost, null where it used a model without a price. Sessions that used nothing are not in it. */
 export type ReadCosts = (sessionIds: readonly string[]) => Promise<ReadonlyMap<string, number | null>>
@@ -60,6 +61,8 @@ interface UsageDeps {
   models: readonly { provider: string; name: string }[]
 }
 
+const modelOf = ({ provider, model }: UsageSum): string => `${provider}/${model}`
+
 const DAY_MS = 86_400_000
 
 export function createReadUsage({ usage, sessions, prices, models }: UsageDeps): ReadUsage {
@@ -68,27 +71,25 @@ export function createReadUsage({ usage, sessions, prices, models }: UsageDeps):
     return new Map(found.flatMap(({ id, title }) => (title === '' ? [] : [[id, title] as const])))
   }
 
-  return async ({ split, ...asked }) => {
-    const query = { ...asked, withTimes: true, splitByAgent: split === 'agent' }
-    const partOf = ({ agent, provider, model }: UsageSum) => (split === 'agent' ? agent : `${provider}/${model}`)
+  return async (asked) => {
+    const query = { ...asked, withTimes: true }
+    const { by, split } = query
     const totals = await usage.totals(query)
-    const found = await usage.sums(query)
-    const groups = Map.groupBy(found, (sum) => (split === undefined ? sum.key : `${sum.key} ${partOf(sum)}`))
-    const titles = query.by === 'session' ? await titlesOf([...groups.keys()]) : null
+    const byKey = Map.groupBy(await usage.sums(query), ({ key }) => key)
+    const titles = by === 'session' ? await titlesOf([...byKey.keys()]) : null
     const rows: UsageLine[] = []
-    for (const [, sums] of groups) {
-      const [first] = sums
-      if (first === undefined) continue
-      const key = query.by === 'day' ? new Date(Number(first.key) * DAY_MS).toISOString().slice(0, 10) : first.key
-      const part = split === undefined ? {} : { part: partOf(first) }
-      rows.push({ key, ...part, label: titles?.get(key) ?? key, ...addedUp(sums, prices) })
+    for (const [raw, sums] of byKey) {
+      const key = by === 'day' ? new Date(Number(raw) * DAY_MS).toISOString().slice(0, 10) : raw
+      const label = titles?.get(key) ?? key
+      const parts = Map.groupBy(sums, (sum) => (split === 'agent' ? sum.agent : split && modelOf(sum)))
+      for (const [part, some] of parts) rows.push({ key, ...present({ part }), label, ...addedUp(some, prices) })
     }
     const unpriced = totals.filter((sum) => costOfTokens(prices, sum) === null)
     return {
       rows,
       total: addedUp(totals, prices),
       currency: prices.currency,
-      unpriced: unpriced.map(({ provider, model }) => `${provider}/${model}`).sort(),
+      unpriced: unpriced.map(modelOf).sort(),
       prices: pricesOf([...models, ...totals.map(({ provider, model }) => ({ provider, name: model }))], prices),
     }
   }
@@ -104,20 +105,16 @@ function pricesOf(models: UsageDeps['models'], prices: PriceSettings): UsageRepo
   return Object.fromEntries(found)
 }
 
+const tokenCounts = ['input', 'output', 'cachedInput', 'cacheWrite', 'reasoning'] as const
+const counts = ['runs', 'failed', 'cancelled', ...tokenCounts] as const
+
 function addedUp(sums: readonly UsageSum[], prices: PriceSettings): UsageReport['total'] {
   const total: UsageReport['total'] = {
     ...{ runs: 0, failed: 0, cancelled: 0, p50: null, p95: null },
     ...{ input: 0, output: 0, cachedInput: 0, cacheWrite: 0, reasoning: 0, cost: 0 },
   }
   for (const sum of sums) {
-    total.runs += sum.runs
-    total.failed += sum.failed
-    total.cancelled += sum.cancelled
-    total.input += sum.input
-    total.output += sum.output
-    total.cachedInput += sum.cachedInput
-    total.cacheWrite += sum.cacheWrite
-    total.reasoning += sum.reasoning
+    for (const name of counts) total[name] += sum[name]
     const cost = costOfTokens(prices, sum)
     total.cost = cost === null || total.cost === null ? null : total.cost + cost
   }

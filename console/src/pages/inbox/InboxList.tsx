@@ -255,7 +255,15 @@ function InboxRowView({ row, href, isOpen, isMarked, children }: InboxRowViewPro
           )}
         </span>
         <span className={styles.end}>
-          {isWaiting(row) ? 'waits ' : <Time at={view.outcome?.at ?? view.asked_at} />}
+          {isWaiting(row) ? (
+            view.kind === 'alert' ? (
+              'silent '
+            ) : (
+              'waits '
+            )
+          ) : (
+            <Time at={view.outcome?.at ?? view.asked_at} />
+          )}
           {isWaiting(row) && <StoodStill since={still_since} />}
         </span>
         {context !== null && (

@@ -29,6 +29,6 @@ export function StoodStill({ since }: { since: string }) {
 const HOUR_MS = 3_600_000
 
 function roughly(ms: number): string {
-  if (ms < 2 * SOON_MS) return duration(Math.max(1_000, ms))
+  if (ms < SOON_MS) return duration(Math.max(1_000, ms))
   return ms < 2 * HOUR_MS ? `${Math.round(ms / 60_000)} min` : `${Math.round(ms / HOUR_MS)} h`
 }

@@ -43,7 +43,14 @@ async function openAgents({ endless = false, fails = false } = {}) {
   const clock = createManualClock()
   const testsOf = ({ store, log }: Pick<ReturnType<typeof openEngine>, 'store' | 'log'>) =>
     createTestRuns({
-      history: async () => createTestHistory({ store, sessionLog: log, clock, log: silentLogger }),
+      history: async () =>
+        createTestHistory({
+          read: async (agent) => (await store.outbox.note('tests', agent))?.value ?? null,
+          keep: (key, value, at) =>
+            log.commit({ type: 'note_for_channel', channel: 'tests', key, session: null, value, at }),
+          clock,
+          logger: silentLogger,
+        }),
       clock,
       async open() {
         if (fails) throw new ServerError('config_invalid', 'A key is missing.')

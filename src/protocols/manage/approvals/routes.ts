@@ -364,7 +364,7 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
     {
       ...operator.get,
       path: '/approvals/:id/lines',
-      summary: 'Lines of the file that a change leaves as they are',
+      summary: 'Lines between the parts of a diff',
       describe: () => ({
         tag,
         description:

@@ -88,7 +88,7 @@ export function createDeviceRoutes(deps: DeviceRoutesDeps): Route[] {
       path: '/sign-in',
       // It is for those who have no token yet. A code, the operator's token or a proof with a passkey is in the request.
       role: 'public',
-      summary: 'Sign a browser in to the console',
+      summary: 'Sign a browser in',
       describe: () => ({
         tag,
         description:
@@ -119,7 +119,7 @@ export function createDeviceRoutes(deps: DeviceRoutesDeps): Route[] {
       ...post,
       path: '/sign-in/challenges',
       role: 'public',
-      summary: 'Begin to sign in with a passkey',
+      summary: 'Options of a sign-in',
       describe: () => ({
         tag,
         description:
@@ -223,7 +223,7 @@ export function createDeviceRoutes(deps: DeviceRoutesDeps): Route[] {
     {
       ...post,
       path: '/passkeys/options',
-      summary: 'Ask for the options of a new passkey',
+      summary: 'Options of a new passkey',
       describe: () => ({
         tag,
         description: 'What `navigator.credentials.create` needs for a new passkey.',
@@ -282,7 +282,7 @@ export function createDeviceRoutes(deps: DeviceRoutesDeps): Route[] {
       // It brings what the decision will bring.
       body: 'edit',
       path: '/passkeys/challenges',
-      summary: 'Ask for the options of a proof',
+      summary: 'Options of a proof',
       describe: () => ({
         tag,
         description:

@@ -12,7 +12,7 @@ import { answer } from '../../../http/describe-answer.ts'
 import { isConsole, type Reply, type Request, type Route } from '../../../http/route.ts'
 import { type Inbox, type InboxPage, type InboxPlace, isInboxItem } from '../../../supervision/inbox/inbox.ts'
 import { risksByUrgency } from '../../../supervision/inbox/urgency.ts'
-import type { Look, WhoLooks } from '../../../supervision/inbox/who-looks.ts'
+import type { WhoLooks } from '../../../supervision/inbox/who-looks.ts'
 import type { ReadScenes } from '../../../supervision/records/record-scenes.ts'
 import { callerOf } from '../../shared/request/caller.ts'
 import {
@@ -32,6 +32,7 @@ import { feedId, takenView } from '../events/feed-view.ts'
 import { cursorHeaders, cursorOf, cursorQuery, feedStream, feedTag, openStream } from '../events/routes.ts'
 import { FeedCursorSchema, FeedErrorSchema, FeedItemSchema, FeedTakenSchema } from '../events/schema.ts'
 import { streamFeed } from '../events/stream-feed.ts'
+import type { Look } from '../records/kind-on-wire.ts'
 import { createRecordViews, encodeRecord } from '../records/kinds-on-wire.ts'
 import type { RecordView } from '../records/schema.ts'
 import { decodeOwner, decodeSession } from '../supervision/decode.ts'
@@ -54,6 +55,15 @@ export function createInboxRoutes({ engine, feed, inbox, whoLooks, readScenes }:
 
   const others = (request: Request) => whoLooks.besides(callerOf(request).user)
 
+  /** Who else looks at an item. */
+  function takenBy(request: Request): (id: string | null) => Taken['taken_by'] {
+    const looks = others(request).list()
+    return (id) => {
+      const look = looks.find((one) => one.id === id)
+      return look === undefined ? null : takenView(look)
+    }
+  }
+
   async function list(request: Request, reply: Reply): Promise<void> {
     const { limit, before } = decodePage(request, PAGE)
     const filter = filterOf(request)
@@ -62,12 +72,11 @@ export function createInboxRoutes({ engine, feed, inbox, whoLooks, readScenes }:
     const link = nextLink('/inbox', request.query, next === null ? null : printInboxPlace(next))
     const views = await recordViews.many(items)
     const isMasked = isConsole(request)
-    const looks = new Map(
-      others(request)
-        .list()
-        .map((look) => [look.id, look]),
-    )
-    const shown = items.map((item) => itemView(item, { view: views(item), isMasked, look: looks.get(item.id) }))
+    const taken = takenBy(request)
+    const shown = items.map((item) => ({
+      ...itemView(item, { view: views(item), isMasked }),
+      taken_by: taken(item.id),
+    }))
     const total = counts === null ? null : counts.critical + counts.high + counts.low
     reply.json(200, { items: shown, total, counts, cursor: feedId(cursor) }, link)
   }
@@ -83,10 +92,7 @@ export function createInboxRoutes({ engine, feed, inbox, whoLooks, readScenes }:
   async function take(request: Request, reply: Reply): Promise<void> {
     const { id = '' } = request.params
     await whoLooks.take(id, callerOf(request).user)
-    const look = others(request)
-      .list()
-      .find((one) => one.id === parseUuid(id))
-    reply.json(200, { taken_by: takenBy(look) })
+    reply.json(200, { taken_by: takenBy(request)(parseUuid(id)) })
   }
 
   async function leave(request: Request, reply: Reply): Promise<void> {
@@ -164,7 +170,7 @@ export function createInboxRoutes({ engine, feed, inbox, whoLooks, readScenes }:
     {
       ...post,
       path: '/inbox/:id/take',
-      summary: 'Say that you look at an item',
+      summary: 'Take an item',
       describe: () => ({
         tag: feedTag,
         description:
@@ -178,7 +184,7 @@ export function createInboxRoutes({ engine, feed, inbox, whoLooks, readScenes }:
     {
       ...del,
       path: '/inbox/:id/take',
-      summary: 'Say that you no longer look at an item',
+      summary: 'Leave an item',
       describe: () => ({
         tag: feedTag,
         params,
@@ -230,17 +236,11 @@ function placeIn(text: string, { status }: Pick<InboxPage, 'status'>): InboxPlac
 const oneOf = <Word extends string>({ query }: Request, name: string, words: readonly Word[]): Word | undefined =>
   wordIn(query, name, words, `Send one of ${words.join(', ')}.`)
 
-const takenBy = (look: Look | undefined): Taken['taken_by'] => (look === undefined ? null : takenView(look))
-
-interface ItemLook {
-  view: RecordView
-  isMasked: boolean
-  /** Of somebody else. */
-  look: Look | undefined
-}
-
 /** One item of the inbox: what all kinds have, and the record itself under the name of its kind. */
-function itemView(item: PersonRecord, { view, isMasked, look }: ItemLook): InboxItem {
+function itemView(
+  item: PersonRecord,
+  { view, isMasked }: Required<Look> & { view: RecordView },
+): Omit<InboxItem, 'taken_by'> {
   const shared = {
     id: item.id,
     session_id: item.sessionId,
@@ -257,7 +257,6 @@ function itemView(item: PersonRecord, { view, isMasked, look }: ItemLook): Inbox
     decided_at: item.decidedAt === null ? null : isoTime(item.decidedAt),
     decided_by: item.decidedBy,
     decided_channel: item.decidedVia,
-    taken_by: takenBy(look),
     view,
   }
   const { kind } = recordKinds[item.wait].wire

@@ -4,14 +4,12 @@ import { z } from 'zod'
 import { type Clock, isoTime } from '../../../domain/clock.ts'
 import { ServerError, sessionNotFound } from '../../../domain/errors.ts'
 import { ulidOf } from '../../../domain/ids.ts'
-import { isRecord } from '../../../domain/is-record.ts'
 import { present } from '../../../domain/present.ts'
 import type { Approval } from '../../../domain/records/record.ts'
 import type { Entry } from '../../../domain/session/entry.ts'
 import { type StoredMessage, textOf } from '../../../domain/session/message.ts'
 import type { RunSummary } from '../../../domain/session/run.ts'
 import type { SessionRecord } from '../../../domain/session/session.ts'
-import { createMask } from '../../../domain/text/mask.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { SentStep } from '../../../engine/sessions/read-step.ts'
 import { answer } from '../../../http/describe-answer.ts'
@@ -35,8 +33,8 @@ export interface LogRoutesDeps {
   oversight: Oversight
   approvals: Pick<Approvals, 'list'>
   clock: Pick<Clock, 'now'>
-  /** Leaves out the secrets of this server; absent: what looks like a key. */
-  maskText?: (text: string) => string
+  /** Leaves out the secrets of this server. */
+  maskText: (text: string) => string
 }
 
 const EVENTS = { max: 1_000, fallback: 200 }
@@ -50,10 +48,8 @@ const EXPORT_CHARS = 1024 * 1024
 const shared = { door: null, role: 'user', method: 'GET', body: 'none' } as const
 const place = 'The `id` or the `seq` of an event.'
 
-const maskKeys = createMask([])
-
 export function createLogRoutes(deps: LogRoutesDeps): Route[] {
-  const { engine, oversight, approvals, clock, maskText = maskKeys } = deps
+  const { engine, oversight, approvals, clock, maskText } = deps
   const { sessions, messages } = engine
 
   async function showLog(request: Request, reply: Reply): Promise<void> {
@@ -87,8 +83,8 @@ export function createLogRoutes(deps: LogRoutesDeps): Route[] {
     if (!Number.isSafeInteger(seq) || seq < 1) {
       throw new ServerError('malformed_id', 'Send the seq of a STEP_STARTED event: a whole number from 1.')
     }
-    // The messages are in memory as they are stored, as they were sent, and as text.
-    await reply.reserve(3 * PAGE_CHARS)
+    // The messages are in memory as they are stored, as they were sent, masked, and as text.
+    await reply.reserve(4 * PAGE_CHARS)
     await reply.jsonPieces(200, stepView(await sessions.readStep(session, seq), maskText))
   }
 
@@ -203,7 +199,7 @@ export function createLogRoutes(deps: LogRoutesDeps): Route[] {
       ...shared,
       role: 'operator',
       path: '/sessions/:id/steps/:seq',
-      summary: 'What a step has sent to its model',
+      summary: 'What a step sent',
       describe: () => ({
         tag: sessionTag,
         description:
@@ -266,7 +262,7 @@ function stepView({ step, runId, version, request, unknown }: SentStep, maskText
   return {
     ...{ step, run_id: runId, agent: version?.name ?? null, unknown },
     parameters: version === null ? {} : parametersOf(version),
-    sent: request === null ? null : (withTexts(sentView(request), maskText) as Step['sent']),
+    sent: request === null ? null : withTexts(sentView(request), maskText),
   }
 }
 
@@ -296,12 +292,8 @@ function sentView({ system, messages, tools, responseFormat }: NonNullable<SentS
 }
 
 /** The same value with each text in it changed, at any depth. */
-function withTexts(value: unknown, change: (text: string) => string): unknown {
-  if (typeof value === 'string') return change(value)
-  if (Array.isArray(value)) return value.map((one) => withTexts(one, change))
-  if (!isRecord(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, withTexts(one, change)]))
-}
+const withTexts = <T>(value: T, change: (text: string) => string): T =>
+  JSON.parse(JSON.stringify(value), (_name, one) => (typeof one === 'string' ? change(one) : one))
 
 function eventView({ seq, data }: Entry, sessionUlid: string): Log['events'][number] {
   const event: Log['events'][number]['event'] = JSON.parse(data)

@@ -4,10 +4,8 @@ import { z } from 'zod'
 import { messageNotFound } from '../../../domain/errors.ts'
 import type { SessionRecord } from '../../../domain/session/session.ts'
 import { titleOf } from '../../../domain/session/session-overview.ts'
-import type { Engine } from '../../../engine/engine.ts'
 import { answer, page } from '../../../http/describe-answer.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
-import type { Oversight } from '../../../supervision/oversight/oversight.ts'
 import { callerOf, viewerOf } from '../../shared/request/caller.ts'
 import { feedbackView } from '../../shared/request/feedback.ts'
 import { isLonger, writtenText } from '../../shared/request/message-limits.ts'
@@ -16,12 +14,8 @@ import { shownIdOf } from '../../shared/request/session-row.ts'
 import { validBody } from '../../shared/request/validate.ts'
 import { routeHeads } from '../../shared/route-heads.ts'
 import { idOf, sessionParams, sessionTag } from './decode.ts'
+import type { LogRoutesDeps } from './log-routes.ts'
 import { GivenFeedbackSchema, MessageFeedbackSchema, SessionTitleSchema } from './schema.ts'
-
-export interface PeopleRoutesDeps {
-  engine: Engine
-  oversight: Oversight
-}
 
 const MOST_TITLE = 200
 const MOST_NOTE = 2_000
@@ -38,10 +32,10 @@ const NewTitleSchema = z.strictObject({
 
 const NewFeedbackSchema = z.strictObject({
   value: MessageFeedbackSchema.shape.value.nullable().describe('null takes it back.'),
-  note: writtenText('note', MOST_NOTE, `A note has at most ${MOST_NOTE} characters.`).nullish(),
+  note: writtenText('note', MOST_NOTE).nullish(),
 })
 
-export function createPeopleRoutes({ engine, oversight }: PeopleRoutesDeps): Route[] {
+export function createPeopleRoutes({ engine, oversight }: Pick<LogRoutesDeps, 'engine' | 'oversight'>): Route[] {
   const { sessions, messages } = engine
 
   async function rename(request: Request, reply: Reply): Promise<void> {
@@ -59,8 +53,7 @@ export function createPeopleRoutes({ engine, oversight }: PeopleRoutesDeps): Rou
     const messageId = idOf(request)
     const session = await sessionWith(request, messageId)
     reply.note({ session_id: session.id })
-    const { user: by } = callerOf(request)
-    await sessions.rate(session, { messageId, by, value, note: note ?? null })
+    await sessions.rate(session, { messageId, by: callerOf(request).user, value, note: note ?? null })
     reply.json(200, {
       message_id: messageId,
       session_id: shownIdOf(session, request.principal.owner),
@@ -86,12 +79,10 @@ export function createPeopleRoutes({ engine, oversight }: PeopleRoutesDeps): Rou
     const session = await oversight.session(viewerOf(request), idOf(request))
     reply.note({ session_id: session.id })
     const { user } = callerOf(request)
-    const feedback = (await messages.feedback(session.id)).map((one) => ({
-      message_id: one.messageId,
-      ...feedbackView(one),
-      own: one.by === user,
-    }))
-    reply.json(200, { feedback })
+    const all = await messages.feedback(session.id)
+    reply.json(200, {
+      feedback: all.map((one) => ({ message_id: one.messageId, ...feedbackView(one), own: one.by === user })),
+    })
   }
 
   return [
@@ -101,8 +92,7 @@ export function createPeopleRoutes({ engine, oversight }: PeopleRoutesDeps): Rou
       summary: 'Name a session',
       describe: () => ({
         tag: sessionTag,
-        description:
-          'For its owner and for operators. The log says who named it. The title is one line, and hidden characters in it are marked. It does not count as activity.',
+        description: 'For its owner and for operators. The log says who. Hidden characters in it are marked.',
         params: sessionParams,
         body: { schema: NewTitleSchema, examples: { named: { title: 'Holidays in May' }, automatic: { title: null } } },
         responses: { 200: answer('The title that the session has now.', SessionTitleSchema) },
@@ -113,7 +103,7 @@ export function createPeopleRoutes({ engine, oversight }: PeopleRoutesDeps): Rou
     {
       ...get,
       path: '/sessions/:id/feedback',
-      summary: 'What people think of the answers of a session',
+      summary: 'Feedback on its answers',
       describe: () => ({
         tag: sessionTag,
         params: sessionParams,
@@ -125,11 +115,10 @@ export function createPeopleRoutes({ engine, oversight }: PeopleRoutesDeps): Rou
     {
       ...post,
       path: '/messages/:id/feedback',
-      summary: 'Say what you think of an answer',
+      summary: 'Rate an answer',
       describe: () => ({
         tag: sessionTag,
-        description:
-          'For the owner of the session and for operators. It takes the place of what you said of this answer before. The log keeps all of it.',
+        description: 'For the owner of the session and for operators. What you said before stays in the log only.',
         params: { id: z.string().describe('The `message_id` of an answer.') },
         body: {
           schema: NewFeedbackSchema,

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { type AgentDefinition, type ModelSettings, modelName } from '../../../domain/agent/agent.ts'
 import { ServerError, sessionNotFound } from '../../../domain/errors.ts'
 import { type Ids, parseUuid } from '../../../domain/ids.ts'
+import { present } from '../../../domain/present.ts'
 import { isTerminalText } from '../../../domain/session/event.ts'
 import { contentWith } from '../../../domain/session/message.ts'
 import { type RunRecord, START } from '../../../domain/session/run.ts'
@@ -89,20 +90,17 @@ function sessionRoutes(deps: SessionRoutesDeps): Route[] {
     if (session !== null) reply.note({ session_id: session.id })
     refuseSupervised(session)
     const answering = engine.agents.get(agent ?? session?.agent ?? null)
-    const tried = wanted === undefined ? null : triedModel(answering, wanted, request.principal.role)
-    const model = tried ?? answering.model
+    const model = wanted === undefined ? answering.model : triedModel(answering, wanted, request.principal.role)
     const regenerateAfter = await branchPoint(session, replaces, again)
     const files = await attachments.take(owner, sent)
     await attachments.check(files, model.input, request.signal)
-    const said = message === undefined ? null : messageInput({ id: ids.uuid(), content: contentWith(message, files) })
+    const said = messageInput({ id: ids.uuid(), content: contentWith(message ?? '', files) })
+    const input = again === undefined ? said : { ...said, messages: [] }
     const { run } = await engine.runs.start({
       ...asked,
       agent,
       session: session === null ? { create: named(reference) } : { existing: session },
-      input: {
-        ...{ messages: [], instructions: [], context: [], clientTools: [], ...said, regenerateAfter },
-        ...(tried === null ? {} : { model: modelName(tried) }),
-      },
+      input: { ...input, ...present({ regenerateAfter, model: wanted }) },
       origin: 'background',
       ...startFiles(files),
     })

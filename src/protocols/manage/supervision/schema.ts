@@ -117,7 +117,7 @@ export const RunCommandSchema = z
   .meta({ id: 'RunCommand' })
 export const SpawnSchema = z
   .strictObject({
-    prompt: writtenText('prompt', 10_000, 'A prompt has at most 10000 characters.'),
+    prompt: writtenText('prompt', 10_000),
     workspace: z.string().min(1).max(4_096).describe('Path or id of a workspace.'),
     host: NameSchema.exactOptional(),
     title: z.string().min(1).max(MOST_TITLE_CHARS).exactOptional(),

@@ -288,11 +288,10 @@ export function createWorkRoutes(deps: WorkRoutesDeps): Route[] {
       ...read,
       role: 'operator',
       path: '/hosts',
-      summary: 'What agents can be started here, and where',
+      summary: 'What can be started, and where',
       describe: () => ({
         tag,
-        description:
-          'For operators: the programs that can be started, what each of the others lacks, and the folders of the settings.',
+        description: 'Programs, what each lacks that cannot be started, and the folders of the settings.',
         responses: { 200: answer('Programs and folders.', StartableSchema) },
         errors: [],
       }),

@@ -65,8 +65,7 @@ export function createUsageRoutes({ readUsage, oversight, dayLimits, clock }: Us
     const filter = (name: string) => request.query.get(name) || undefined
     const [agent, owner, model] = [filter('agent'), filter('owner'), filter('model')]
     const range = { from, to, ...present({ sessionId, agent, owner, model }) }
-    const query = { ...range, by, limit, ...present({ split }) }
-    const { rows, total, currency, unpriced, prices } = await readUsage(query)
+    const { rows, total, currency, unpriced, prices } = await readUsage({ ...range, by, limit, ...present({ split }) })
     const body: Usage = {
       from: dateOf(from),
       to: dateOf(to),
@@ -85,7 +84,7 @@ export function createUsageRoutes({ readUsage, oversight, dayLimits, clock }: Us
     {
       ...routeHeads(null, 'operator').get,
       path: '/usage',
-      summary: 'Tokens, cost, errors and times by day, agent, model, session or owner',
+      summary: 'Tokens, cost, errors and times',
       describe: () => ({
         tag: 'Usage',
         description:

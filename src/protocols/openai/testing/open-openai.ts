@@ -14,8 +14,8 @@ export const RESPONSES = '/v1/responses'
 /** Ends with `await using`. */
 export async function openOpenAi(options: TestEngineOptions = {}) {
   const opened = openEngineWithFiles(options)
-  const { engine, approvals, oversight, clock, ids, attachments, links } = opened
-  const deps = { engine, approvals, oversight, clock, ids, attachments, links, version: '0.0.0-test' }
+  const { engine, approvals, oversight, clock, ids, attachments, links, maskText } = opened
+  const deps = { engine, approvals, oversight, clock, ids, attachments, links, maskText, version: '0.0.0-test' }
   const routes = [...createAgUiRoutes(deps), ...createSessionRoutes(deps), ...createOpenAiRoutes(deps)]
   const server = await startServer({ routes, errorShapes: { v1: openAiErrorShape } })
   const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>

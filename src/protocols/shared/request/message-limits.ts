@@ -5,7 +5,7 @@ import { ServerError } from '../../../domain/errors.ts'
 export const MAX_MESSAGE_CHARS = 10_000
 
 /** What somebody writes. `meta` is for the OpenAPI document, which cannot see the checks. */
-export const writtenText = (name: string, most: number, tooLong: string) =>
+export const writtenText = (name: string, most: number, tooLong = `A ${name} has at most ${most} characters.`) =>
   z
     .string()
     .refine((text) => text.trim() !== '', `The ${name} is blank. Write something.`)
@@ -13,11 +13,7 @@ export const writtenText = (name: string, most: number, tooLong: string) =>
     .meta({ minLength: 1, maxLength: most, pattern: '\\S' })
 
 /** The text of a message in these routes. */
-export const MessageSchema = writtenText(
-  'message',
-  MAX_MESSAGE_CHARS,
-  `A message has at most ${MAX_MESSAGE_CHARS} characters.`,
-)
+export const MessageSchema = writtenText('message', MAX_MESSAGE_CHARS)
 
 /** Whether `text` is longer than `limit` characters. Characters are code points: an emoji counts once. */
 export function isLonger(text: string, limit: number): boolean {

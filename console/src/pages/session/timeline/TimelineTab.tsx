@@ -132,6 +132,8 @@ function Waterfall({ sessionId, spans, end: lastAt, prices, progress }: Waterfal
 
 /** In how many parts the window is divided. */
 const TICKS = 5
+/** Beyond this share of the window there is no room for the words of a tick. */
+const FULL = 0.86
 /** Beyond this, the time of the day says more than the time since the begin. */
 const LONG_MS = 10 * 60_000
 
@@ -146,7 +148,7 @@ function AxisHead({ axis, window, start }: { axis: Axis; window: AxisWindow; sta
       <div className={styles.scale}>
         {ticksOf(axis, window, TICKS).map(({ at, ms }) => (
           <span key={at} className={styles.tick} style={{ insetInlineStart: `${share(at) * 100}%` }}>
-            {isLong ? clock.format(ms) : ms - start === 0 ? '0' : duration(ms - start)}
+            {share(at) < FULL && (isLong ? clock.format(ms) : ms - start === 0 ? '0' : duration(ms - start))}
           </span>
         ))}
         {folds.slice(0, FOLDS_SHOWN).map(({ from, to, at, width }) => (

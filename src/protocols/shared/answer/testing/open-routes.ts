@@ -10,7 +10,7 @@ export async function openRoutes(
   create: (
     deps: Pick<
       ReturnType<typeof openEngineWithFiles>,
-      'engine' | 'approvals' | 'oversight' | 'readCosts' | 'clock' | 'ids' | 'attachments' | 'links'
+      'engine' | 'approvals' | 'oversight' | 'readCosts' | 'clock' | 'ids' | 'attachments' | 'links' | 'maskText'
     >,
   ) => Route[],
   options: TestEngineOptions = {},

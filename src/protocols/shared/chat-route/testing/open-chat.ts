@@ -17,8 +17,19 @@ export async function openChat({
   ...options
 }: TestEngineOptions & { doors?: readonly Door[] } = {}) {
   const opened = openEngineWithFiles(options)
-  const { engine, approvals, oversight, readCosts, clock, ids, attachments, links } = opened
-  const deps = { engine, approvals, oversight, readCosts, clock, ids, attachments, links, version: '0.0.0-test' }
+  const { engine, approvals, oversight, readCosts, clock, ids, attachments, links, maskText } = opened
+  const deps = {
+    engine,
+    approvals,
+    oversight,
+    readCosts,
+    clock,
+    ids,
+    attachments,
+    links,
+    maskText,
+    version: '0.0.0-test',
+  }
   const chat = joinChatRoutes([...createChatRoutes(deps), ...createThreadRoutes(deps)], doors)
   const routes = [...createAgUiRoutes(deps), ...createSessionRoutes(deps), ...chat]
   const server = await startServer({ routes, doors })
