@@ -8,6 +8,8 @@ export interface Half extends Piece {
   line: DiffLine
   /** The line on the other side that it was changed from or into. */
   partner: DiffLine | null
+  /** Names its entry among those of the file. */
+  at: number | string
 }
 
 /** Lines that the diff does not have. */
@@ -170,9 +172,7 @@ function stretchRows(
   const rowsFrom = (start: number, texts: readonly string[]): DiffRow[] =>
     texts.flatMap((line, i) => {
       const numbers = { oldNumber: oldFrom + start + i, newNumber: newFrom + start + i }
-      const half = { line: { type: 'same' as const, text: line, ...numbers }, partner: null }
-      const entry = `${at}+${start + i}`
-      return pieceRows(half, isSplit ? half : null, file, entry, entry, isSplit)
+      return lineRows({ type: 'same', text: line, ...numbers }, `${at}+${start + i}`, file, isSplit)
     })
   const gap: DiffRow = {
     ...{ type: 'gap', key, file, covers: [], text },
@@ -189,10 +189,7 @@ function sameRows(
   { isSplit, opened }: DiffLook,
 ): DiffRow[] {
   const rowsOf = (from: number, to: number): DiffRow[] =>
-    lines.slice(from, to).flatMap((line, i) => {
-      const half = { line, partner: null }
-      return pieceRows(half, isSplit ? half : null, file, at + from + i, at + from + i, isSplit)
-    })
+    lines.slice(from, to).flatMap((line, i) => lineRows(line, at + from + i, file, isSplit))
   const foldKey = `${file}.${at}.fold`
   const [from, to] = [isEdge.first ? 0 : AROUND, lines.length - (isEdge.last ? 0 : AROUND)]
   if (to - from < FEWEST_FOLDED || opened.has(foldKey)) return rowsOf(0, lines.length)
@@ -205,41 +202,34 @@ function changeRows(
   file: number,
   isSplit: boolean,
 ): DiffRow[] {
-  const gone = removed.map((line, i) => ({ line, partner: added[i] ?? null }))
-  const come = added.map((line, i) => ({ line, partner: removed[i] ?? null }))
-  if (!isSplit) {
-    return [...gone, ...come].flatMap((half, i) => pieceRows(half, null, file, at + i, at + i, false))
-  }
+  const gone = removed.map((line, i) => ({ line, partner: added[i] ?? null, at: at + i }))
+  const come = added.map((line, i) => ({ line, partner: removed[i] ?? null, at: at + removed.length + i }))
+  if (!isSplit) return [...gone, ...come].flatMap((half) => pieceRows(half, null, file, false))
   return Array.from({ length: Math.max(gone.length, come.length) }, (_, i) =>
-    pieceRows(gone[i] ?? null, come[i] ?? null, file, at + i, at + removed.length + i, true),
+    pieceRows(gone[i] ?? null, come[i] ?? null, file, true),
   ).flat()
+}
+
+/** A line that is the same on both sides. */
+function lineRows(line: DiffLine, at: number | string, file: number, isSplit: boolean): DiffRow[] {
+  const half = { line, partner: null, at }
+  return pieceRows(half, isSplit ? half : null, file, isSplit)
 }
 
 type WholeHalf = Omit<Half, keyof Piece>
 
 /** A long line is several rows. */
-function pieceRows(
-  left: WholeHalf | null,
-  right: WholeHalf | null,
-  file: number,
-  leftAt: number | string,
-  rightAt: number | string,
-  isSplit: boolean,
-): DiffRow[] {
-  const lefts = left === null ? [] : piecesOf(left.line.text)
-  const rights = right === null ? [] : piecesOf(right.line.text)
-  return Array.from({ length: Math.max(lefts.length, rights.length) }, (_, piece): DiffRow => {
-    const [from, to] = [lefts[piece], rights[piece]]
-    const covers = [
-      ...(from === undefined ? [] : [keyOf(file, leftAt, piece)]),
-      ...(to === undefined ? [] : [keyOf(file, rightAt, piece)]),
-    ]
-    const leftHalf = left === null || from === undefined ? null : { ...left, ...from }
-    if (!isSplit && leftHalf !== null) {
-      return { type: 'line', key: keyOf(file, leftAt, piece), file, covers, half: leftHalf }
-    }
-    const rightHalf = right === null || to === undefined ? null : { ...right, ...to }
-    return { type: 'pair', key: `${covers.join('+')}`, file, covers, left: leftHalf, right: rightHalf }
+function pieceRows(left: WholeHalf | null, right: WholeHalf | null, file: number, isSplit: boolean): DiffRow[] {
+  const cut = (whole: WholeHalf | null) =>
+    whole === null
+      ? []
+      : piecesOf(whole.line.text).map((piece, i) => ({ key: keyOf(file, whole.at, i), half: { ...whole, ...piece } }))
+  const [lefts, rights] = [cut(left), cut(right)]
+  return Array.from({ length: Math.max(lefts.length, rights.length) }, (_, i): DiffRow => {
+    const [from, to] = [lefts[i], rights[i]]
+    const covers = [from, to].flatMap((piece) => piece?.key ?? [])
+    if (!isSplit && from !== undefined) return { type: 'line', key: from.key, file, covers, half: from.half }
+    return { type: 'pair', key: covers.join('+'), file, covers, left: from?.half ?? null, right: to?.half ?? null }
   })
 }
 
