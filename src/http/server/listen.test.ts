@@ -49,7 +49,8 @@ test.skipIf(process.platform !== 'linux')('many connections are accepted in a fe
 
 test.skipIf(process.platform !== 'linux')('closed while copies are made, it leaves the port free', async () => {
   const server = createServer()
-  const { host, port, close } = await listen(server, { hosts: ['127.0.0.1'], port: 0 }, () => {})
+  // An address that no other test uses: another one could take the port in the moment in which it is free.
+  const { host, port, close } = await listen(server, { hosts: ['127.0.0.50'], port: 0 }, () => {})
   const clients = Array.from({ length: 64 }, () => connect(port, host))
   await new Promise<void>((resolve) => {
     let left = clients.length
