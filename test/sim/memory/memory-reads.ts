@@ -1,6 +1,6 @@
 // All reads of the memory store. The results may share parts with the state: `memory-store.ts` returns copies.
 
-import { isSupervisedApproval, isWaiting } from '../../../src/domain/records/record.ts'
+import { type AnyRecord, isSupervisedApproval, isWaiting } from '../../../src/domain/records/record.ts'
 import { type StoredMessage, textOf } from '../../../src/domain/session/message.ts'
 import { isFinished, type RunRecord, tokensOf } from '../../../src/domain/session/run.ts'
 import { excerptOf, hasTerms, searchedSupervision, searchedText } from '../../../src/domain/session/search-words.ts'
@@ -244,9 +244,12 @@ export function createMemoryReads(state: MemoryState, disk: Pick<MemoryDisk, 'sy
           .filter((wait) => query.owner === undefined || wait.owner === query.owner)
           .filter((wait) => query.status === undefined || wait.status === query.status)
           .filter((wait) => query.isWaiting !== true || isWaiting(wait))
-          .filter((wait) => before === undefined || byAge(before, wait) > 0)
+          .filter((wait) => query.isDone !== true || !isWaiting(wait))
+          .map((wait) => ({ wait, id: wait.id, createdAt: query.isDone === true ? doneAt(wait) : wait.createdAt }))
+          .filter((place) => before === undefined || byAge(before, place) > 0)
           .sort((a, b) => byAge(b, a))
-          .slice(0, limit),
+          .slice(0, limit)
+          .map(({ wait }) => wait),
       expired: (now, limit) =>
         [...state.waits.values()]
           .filter(({ status, expiresAt }) => status === 'pending' && expiresAt !== null && expiresAt <= now)
@@ -400,6 +403,8 @@ function foundBy(
     .filter(({ record }) => owner === undefined || record.owner === owner)
     .filter(({ record }) => label === undefined || (record.label ?? null) === label)
 }
+
+const doneAt = (wait: AnyRecord): number => ('decidedAt' in wait ? wait.decidedAt : null) ?? wait.createdAt
 
 function overviewOf(state: MemoryState, session: MemorySession): SessionOverview {
   const { record, runs, messages } = session

@@ -79,13 +79,12 @@ export function createRowReader(state: MemoryState): RowReads {
       messagesOf(sessionId).findLast((message) => message.role === 'user' && isShown(message))?.id ?? null,
     rolesAfter(sessionId, messageId) {
       const messages = messagesOf(sessionId)
+      // An unknown one is `START`: everything follows it.
       const at = messages.findIndex(({ id }) => id === messageId)
-      return at < 0
-        ? []
-        : messages
-            .slice(at + 1)
-            .filter(isShown)
-            .map(({ role }) => role)
+      return messages
+        .slice(at + 1)
+        .filter(isShown)
+        .map(({ role }) => role)
     },
 
     wait: (id) => state.waits.get(id) ?? null,
@@ -377,8 +376,7 @@ function insertMessage(session: MemorySession, message: StoredMessage): void {
 }
 
 function supersede(session: MemorySession, after: string, byRun: string): void {
-  if (!session.messages.has(after)) return
-  let follows = false
+  let follows = !session.messages.has(after)
   for (const message of session.messages.values()) {
     if (follows && message.supersededBy === undefined) {
       session.messages.set(message.id, { ...message, supersededBy: byRun })
