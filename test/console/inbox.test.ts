@@ -381,6 +381,8 @@ inBrowser(
     await keyboard.press('Enter')
     await page.getByRole('heading', { name: /notes\.txt/ }).waitFor()
     await expect.poll(async () => (await lookAt(page)).focus, LATE).toMatch(/^h2 /)
+    // Before that there is nothing to scroll.
+    await page.getByText('line 20', { exact: true }).first().waitFor()
     const place = () => page.locator('article > div').evaluate(({ scrollTop }) => Math.round(scrollTop))
     const moves = async (key: string, holds: (now: number, before: number) => boolean) => {
       const before = await place()

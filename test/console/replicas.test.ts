@@ -29,7 +29,7 @@ test.skipIf(inject('browser') === null || findPostgres() === null)(
     await page.getByText('2 servers', { exact: false }).waitFor()
 
     await signIn(browser, there, { at: '/inbox' })
-    await go('/audit')
+    await go('/audit?kind=all')
     const entries = page.getByLabel('Entries')
     await expect.poll(() => entries.getByText('Server began a chain').count(), LATE).toBe(2)
     await page.getByText(/ in 2 chains/).waitFor(LATE)

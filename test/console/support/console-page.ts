@@ -45,8 +45,10 @@ export function watch(page: Page, url: string): ConsolePage {
   })
   page.on('console', (message) => {
     const text = message.text()
-    // The browser logs each failed request. Tests that take the server away expect that.
-    if (message.type() === 'error' && !text.startsWith('Failed to load resource')) complaints.push(`console: ${text}`)
+    // The browser logs each failed request, also for the service worker. Tests that take the server away expect that.
+    const isRequest =
+      text.startsWith('Failed to load resource') || text.endsWith('error occurred when fetching the script.')
+    if (message.type() === 'error' && !isRequest) complaints.push(`console: ${text}`)
   })
   page.on('request', (request) => {
     const address = new URL(request.url())
