@@ -152,10 +152,11 @@ describe('without a credential', () => {
     )
     expect(asUser).toEqual(operators.map(() => '403 forbidden'))
     // The operator gets past the guard. Then a made-up id is not found or not an id, and the body, the input of a run, is not what a
-    // route that changes something wants.
-    const isPast = operators.map(({ method }) =>
-      method === 'GET' ? /^200|^404 |^400 malformed_id/ : /^400 (invalid_request|malformed_id)|^404 /,
-    )
+    // route that changes something wants. Giving back what nobody took is no mistake.
+    const isPast = operators.map((row) => {
+      if (label(row) === 'DELETE /inbox/:id/take') return /^204 /
+      return row.method === 'GET' ? /^200|^404 |^400 malformed_id/ : /^400 (invalid_request|malformed_id)|^404 /
+    })
     expect(asOperator.filter((answer, i) => !isPast[i]?.test(answer))).toEqual([])
     expect(await answerOf(server, { path: '/capabilities' }, bearer(tokens.bob))).toBe('200')
 
