@@ -13,6 +13,7 @@ import {
   type TestEngineOptions,
   testAgent,
   testTool,
+  userInput,
 } from '../testing/open-engine.ts'
 
 const operator: Caller = { user: 'ada', role: 'operator' }
@@ -271,6 +272,37 @@ describe('a handoff', () => {
       ['tester', 'Supervisor again.'],
     ])
     expect((await server.engine.sessions.get('local_user', 'thread')).activeAgent).toBe(null)
+    await server.close()
+  })
+
+  test('has not happened in a branch that parts before it, also for later messages', async () => {
+    const server = open({
+      tools: [agentTool('tutor', true)],
+      answers: [
+        { parts: [{ text: 'Hello.' }] },
+        askTutor,
+        { parts: [{ text: 'Myself.' }] },
+        { parts: [{ text: 'Me.' }] },
+      ],
+      others: [tutor([{ parts: [{ text: 'Tutor here.' }] }])],
+    })
+    const first = await server.start('one')
+    const { session } = first
+    await server.events(first)
+    const edit = async (text: string, after?: string) => {
+      const existing = await server.engine.sessions.get('local_user', 'thread')
+      const input = { ...userInput(text, text), regenerateAfter: after }
+      await server.events(await server.start(text, { session: { existing }, input }))
+      return (await server.engine.messages.page(session.id, 20)).at(-1)
+    }
+    const [, hello] = await server.engine.messages.page(session.id, 20)
+    expect(await edit('two')).toMatchObject({ agentName: 'tutor', content: 'Tutor here.' })
+    // After the handoff, the conversation stays where it is.
+    expect(await edit('three', (await server.engine.messages.page(session.id, 1))[0]?.id)).toMatchObject({
+      agentName: 'tutor',
+    })
+    expect(await edit('two again', hello?.id)).toMatchObject({ agentName: 'tester', content: 'Myself.' })
+    expect(await edit('four')).toMatchObject({ agentName: 'tester', content: 'Me.' })
     await server.close()
   })
 

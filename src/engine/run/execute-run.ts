@@ -5,6 +5,7 @@ import { hasCode, ServerError } from '../../domain/errors.ts'
 import type { Logger } from '../../domain/logger.ts'
 import type { AnyRecord } from '../../domain/records/record.ts'
 import { afterTurn, conversationKey } from '../../domain/session/conversation.ts'
+import type { Fact } from '../../domain/session/entry.ts'
 import type { TokenUsage } from '../../domain/session/event.ts'
 import { type StoredMessage, textOf } from '../../domain/session/message.ts'
 import type { RunRecord } from '../../domain/session/run.ts'
@@ -87,7 +88,7 @@ export async function executeRun(
       writer.emit({ type: 'STATE_SNAPSHOT', snapshot: session.state, timestamp: writer.timestamp() })
     }
     if (scope.stepsDone > 0) scope.budget.used(usage.total)
-    const agent = deps.agents.get(session.activeAgent ?? '') ?? root
+    const agent = await holderOf(scope)
     const { budget } = scope
     for (let lane: Lane = { scope, agent, budget, id: null, subagentRunId: null, writer, span, depth: 0 }; ; ) {
       const end = await runAgent(lane)
@@ -175,6 +176,24 @@ function openScope(
     },
     isContinued: run.origin === 'recovery' || !bringsNewMessage(run),
   }
+}
+
+/** How far back the last answer is looked for. Without one, the agent of the session has the conversation. */
+const LOOK_BACK = 200
+
+/** The agent that has the conversation. A branch leaves what came after it, so a handoff in there has not happened. */
+async function holderOf({ agents, root, run, session, store, writer }: RunScope): Promise<AgentParts> {
+  const holder = agents.get(session.activeAgent ?? '') ?? root
+  if (holder === root || run.input.regenerateAfter === undefined) return holder
+  const last = (await store.messages.page(session.id, LOOK_BACK)).findLast(({ role }) => role === 'assistant')
+  // Its own, before a crash: it may just have handed the conversation on.
+  if (last?.runId === run.id) return holder
+  const before = agents.get(last?.agentName ?? '') ?? root
+  if (before === holder) return holder
+  const to = before.definition.name
+  const fact: Fact = { fact: 'handed_over', run: run.id, to, at: writer.timestamp() }
+  await writer.commit({ activeAgent: before === root ? null : to, facts: [fact] })
+  return before
 }
 
 /** An answer came while the run was about to wait: it goes on as its own continuation would, with limits of its own. */
