@@ -11,7 +11,7 @@ import { createDrain, type Executing } from './drain-runs.ts'
 import { executeRun, type Outcome, type Resumption } from './execute-run.ts'
 import { stoppedEnd } from './run-end.ts'
 import { logUnexecutedEnd, runLogger } from './run-log.ts'
-import { type Stop, withTriedModel } from './run-scope.ts'
+import { type AgentParts, type Stop, withTriedModel } from './run-scope.ts'
 import { isFenced, type RunWriter } from './run-writer.ts'
 
 export interface ExecutingRuns extends Pick<ReturnType<typeof createDrain>, 'drain'> {
@@ -125,7 +125,7 @@ export function createExecutingRuns(deps: ExecutingRunsDeps): ExecutingRuns {
       logUnexecutedEnd(logger, run, 'failed', { error: why })
       return 'failed'
     }
-    const all = agent === served ? agents : new Map(agents).set(run.agent, agent)
+    const all = agent === served ? agents : withTrying(run, agent, session.activeAgent)
     const { outcome, usage } = await executeRun(
       {
         ...{ store, clock, ids, log: runLogger(logger, run), telemetry, gate, settle, agents: all, prices, versions },
@@ -138,6 +138,14 @@ export function createExecutingRuns(deps: ExecutingRunsDeps): ExecutingRuns {
       tokens.output += one.outputTokens ?? 0
     }
     return outcome
+  }
+
+  /** The agents, of which the one of the run and the one that has the conversation try the model. The latter may have it as its own. */
+  function withTrying({ agent, input }: RunRecord, trying: AgentParts, activeAgent: string | null) {
+    const all = new Map(agents).set(agent, trying)
+    const holder = activeAgent === null || activeAgent === agent ? undefined : agents.get(activeAgent)
+    if (activeAgent === null || holder === undefined) return all
+    return all.set(activeAgent, withTriedModel(holder, input.model) ?? holder)
   }
 
   return {

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { type LogLine, recordingLogger } from '../../domain/testing/recording-logger.ts'
 import { scriptedModel } from '../../models/testing/scripted-model.ts'
-import { openEngine, outline, testTool, userInput } from '../testing/open-engine.ts'
+import { createStaticToolbox } from '../../tools/create-toolbox.ts'
+import { openEngine, outline, scripted, testAgent, testTool, userInput } from '../testing/open-engine.ts'
 
 const other = (answers: Parameters<typeof scriptedModel>[0]['answers']) =>
   scriptedModel({ name: 'other', answers, loop: true })
@@ -74,4 +75,29 @@ test('after kill -9 a run goes on with the model that it tries, or ends clearly 
   })
   await same.close()
   await changed.close()
+})
+
+test('the agent that was handed the conversation tries the model too', async () => {
+  const { call: _call, ...rules } = testTool({ name: 'ask_tutor', call: async () => ({ content: '', isError: false }) })
+  const model = other([{ parts: [{ text: 'Tried.' }, usage] }])
+  const tried = { tried: new Map([['scripted/other', model]]) }
+  const definition = { ...testAgent, name: 'tutor', tried: [{ ...testAgent.model, name: 'other' }] }
+  const server = openEngine({
+    answers: [{ parts: [{ tool_call: { name: 'ask_tutor', arguments: {} } }] }],
+    tools: [{ ...rules, location: 'agent', agent: 'tutor', handoff: true }],
+    tried: [model],
+    others: [
+      { definition, ...tried, model: scripted([{ parts: [{ text: 'Tutor.' }] }]), toolbox: createStaticToolbox([]) },
+    ],
+  })
+  const first = await server.start('q')
+  expect(outline(await server.events(first))).toContain('TEXT_MESSAGE_CONTENT Tutor.')
+
+  const existing = await server.engine.sessions.get('local_user', 'thread')
+  const seen = await server.events(await server.start('q', { session: { existing }, ...trying('q') }))
+
+  expect(outline(seen)).toContain('TEXT_MESSAGE_CONTENT Tried.')
+  expect(seen.find(({ type }) => type === 'TEXT_MESSAGE_START')).toMatchObject({ name: 'tutor' })
+  expect(seen.at(-1)).toMatchObject({ usage: [{ model: 'other' }] })
+  await server.close()
 })

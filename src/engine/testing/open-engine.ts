@@ -57,7 +57,7 @@ export interface TestEngineOptions {
   files?: Files
   logger?: Logger
   /** Agents beside the tester. */
-  others?: readonly Omit<EngineOptions['agents'][number], 'tried'>[]
+  others?: readonly (Omit<EngineOptions['agents'][number], 'tried'> & Partial<EngineOptions['agents'][number]>)[]
   clock?: Clock
   path?: string
   store?: Store
