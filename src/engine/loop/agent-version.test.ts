@@ -42,6 +42,29 @@ test('an agent that somebody works on does not fill the disk: the newest version
   expect((await versions.find(first))?.instructions).toBe('first')
 })
 
+test('a version that another process dropped while it is used here is kept again', async () => {
+  const clock = createSystemClock()
+  const shared = createLocalShared(clock)
+  let mono = 0
+  let now = clock.now()
+  const time = { now: () => (now += 1), mono: () => mono }
+  const here = createAgentVersions({ shared, clock: time, logger: silentLogger })
+  const elsewhere = createAgentVersions({ shared, clock: time, logger: silentLogger })
+  const digest = here.keep(testAgent, [])
+  await settled()
+  for (let i = 0; i < 201; i += 1) {
+    elsewhere.keep(named(`${i}`), [])
+    await settled()
+  }
+  expect(await here.find(digest)).toBeNull()
+
+  mono += 60 * 60_000
+  here.keep(testAgent, [])
+  await settled()
+
+  expect(await elsewhere.find(digest)).toMatchObject({ name: testAgent.name })
+})
+
 test('records that cannot be read or written are told of once, and a run goes on', async () => {
   const clock = createSystemClock()
   const damaged = new ServerError('config_invalid', 'it is damaged')

@@ -25,6 +25,8 @@ const MOST_VERSIONS = 200
 const MOST_CHARS = 8_000_000
 /** A disk that cannot be written is not asked again at each step. */
 const RETRY_MS = 60_000
+/** Another process may have dropped a version that is in use here, so it is looked for again. */
+const RECHECK_MS = 60 * 60_000
 
 export type AgentVersions = ReturnType<typeof createAgentVersions>
 
@@ -35,7 +37,8 @@ interface VersionsDeps {
 }
 
 export function createAgentVersions({ shared, clock, logger }: VersionsDeps) {
-  const kept = new Set<string>()
+  /** When each is looked for again. */
+  const kept = new Map<string, number>()
   let retryAt = 0
 
   async function store(digest: string, version: AgentVersion): Promise<void> {
@@ -71,8 +74,9 @@ export function createAgentVersions({ shared, clock, logger }: VersionsDeps) {
     keep(definition: AgentDefinition, tools: readonly ModelTool[]): string {
       const version = versionOf(definition, tools)
       const digest = digestOf(version)
-      if (kept.has(digest) || clock.mono() < retryAt) return digest
-      kept.add(digest)
+      const mono = clock.mono()
+      if (mono < (kept.get(digest) ?? retryAt)) return digest
+      kept.set(digest, mono + RECHECK_MS)
       store(digest, version).catch((error: unknown) => {
         kept.delete(digest)
         retryAt = clock.mono() + RETRY_MS
