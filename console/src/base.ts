@@ -11,3 +11,9 @@ export const isFramed = typeof window !== 'undefined' && window.parent !== windo
 
 /** Address of the server without a slash at its end. */
 export const serverUrl = new URL('..', consoleUrl).href.replace(/\/$/, '')
+
+/** Icons and manifest are named relative to the address that was opened first. Other pages have the same. */
+export function keepIcon(): void {
+  for (const link of document.querySelectorAll<HTMLLinkElement>('link:not([crossorigin])'))
+    link.setAttribute('href', link.href)
+}

@@ -6,9 +6,9 @@ export function moneyText(amount: number | null, currency: string): string {
   return format(amount, currency, digits)
 }
 
-/** The money of an axis: no digits that do not differ. */
+/** The money of an axis: whole, or with two digits and more. */
 export const axisMoney = (amount: number, currency: string, step: number): string =>
-  format(amount, currency, digitsOf(step))
+  format(amount, currency, step % 1 === 0 ? 0 : Math.max(2, digitsOf(step)))
 
 /** `0.25` has two. */
 function digitsOf(step: number): number {

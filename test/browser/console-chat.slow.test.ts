@@ -36,6 +36,13 @@ inBrowser('an answer grows while it is written, and a reload in the middle misse
 
   await page.getByRole('button', { name: /Stop run/ }).waitFor({ state: 'detached' })
   expect(await talk.getByText('Before.').count()).toBe(1)
+
+  // Who stops it goes on writing: the button that had the focus is gone.
+  await next.fill('hold')
+  await next.press('Enter')
+  await page.getByRole('button', { name: /Stop run/ }).click()
+  await page.getByRole('button', { name: /Stop run/ }).waitFor({ state: 'detached' })
+  expect((await lookAt(page)).focus).toMatch(/^textarea/)
   expect(complaints).toEqual([])
 })
 
@@ -108,7 +115,8 @@ inBrowser('a failed run is tried again, its message edited, and each version can
 
   await field.fill('My own next words')
   await talk.getByRole('button', { name: 'Edit message' }).last().click()
-  expect(await field.inputValue()).toBe('fail')
+  await page.keyboard.type('ed')
+  expect(await field.inputValue()).toBe('failed')
   await field.fill('hold')
   await field.press('Enter')
   await talk.getByText('Before.').waitFor()

@@ -89,7 +89,7 @@ test('usage shows cost, times and errors by day and of each model, with the limi
   await lookFromAllSides(page, 'usage')
 
   await page.getByLabel('Parts').selectOption('model')
-  await page.locator('[data-series]', { hasText: 'anthropic/claude-sonnet-4-5' }).waitFor()
+  await page.locator('p[aria-hidden] bdi', { hasText: 'anthropic/claude-sonnet-4-5' }).waitFor()
   await lookFromAllSides(page, 'usage-models')
   await page.getByRole('button', { name: 'Time', exact: true }).click()
   await page.getByText('95 % of the runs took at most').waitFor()

@@ -56,6 +56,8 @@ inBrowser('a diff has colours that know what stands above, and opens the lines b
   expect(await diff.getByText("const line46 = 'text 46'").count()).toBe(1)
   await diff.getByRole('button', { name: 'Show all 26' }).click()
   await diff.getByText("const line1 = 'text 1'", { exact: true }).waitFor()
+  // The button is gone, and the keys still scroll what it opened.
+  expect(await page.evaluate("document.activeElement.closest('article') !== null")).toBe(true)
   await page.getByRole('button', { name: 'Next change' }).click()
   await diff.getByRole('button', { name: 'Show first 20' }).first().click()
   await expect.poll(() => diff.getByText('23 lines not in the diff').count(), LATE).toBe(1)

@@ -13,7 +13,7 @@ test('the palette finds sessions, open items, agents, settings, pages and comman
   await until('something waits', async () => (await house.client.inbox()).items.length === 1, 60_000)
   const [item] = (await house.client.inbox()).items
   await using browser = await connectBrowser()
-  const { page, complaints } = await signIn(browser, house, { at: '/usage' })
+  const { page, complaints, go } = await signIn(browser, house, { at: '/usage' })
   const field = page.getByRole('combobox', { name: /^Find/ })
   const found = page.getByRole('listbox', { name: 'Found' }).getByRole('option')
   async function open(words: string, hint: string): Promise<string> {
@@ -33,11 +33,16 @@ test('the palette finds sessions, open items, agents, settings, pages and comman
     return pathname.replace('/console', '')
   }
 
+  // It is there before somebody wants it: what one types at once must not reach the page below.
+  const loaded = "performance.getEntriesByType('resource').some(({ name }) => name.includes('/Palette-'))"
+  await expect.poll(() => page.evaluate(loaded), { timeout: 30_000 }).toBe(true)
   expect(await open('emd', 'Session')).toBe(`/chat/${session}`)
   expect(await open('pay', 'Waits')).toBe(`/inbox/${item?.id}`)
   expect(await open(AGENT, 'Agent')).toBe(`/agents/${AGENT}`)
   expect(await open('notif', 'Settings')).toBe('/settings/push')
   expect(await open('go to health', 'g h')).toBe('/health')
+  await go(`/chat/${session}`)
+  expect(await page.evaluate("document.querySelector('link[rel=icon]').href")).toBe(`${house.url}/console/icon.svg`)
   expect(complaints).toEqual([])
 })
 

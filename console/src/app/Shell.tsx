@@ -1,4 +1,4 @@
-import { lazy, type ReactNode, Suspense, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import { siteStorage } from '../browser-storage.ts'
 import { useWaiting } from '../data/waiting.ts'
@@ -15,7 +15,8 @@ import { flipTheme } from './theme.ts'
 const NARROW = 'quarterdeck.narrow-rail'
 // It says who is signed in, and waits for the server to say so.
 const Account = lazy(() => import('./Account.tsx').catch(() => ({ default: () => <></> })))
-const Palette = lazy(() => import('./Palette.tsx'))
+const loadPalette = () => import('./Palette.tsx')
+const Palette = lazy(loadPalette)
 const KeysHelp = lazy(() => import('./KeysHelp.tsx'))
 const More = lazy(() => import('./More.tsx'))
 
@@ -26,6 +27,8 @@ export function Shell({ isSettled, children }: { isSettled: boolean; children: R
   const [, go] = useLocation()
   const [overlay, setOverlay] = useState<Overlay>(null)
   const close = () => setOverlay(null)
+  // Who presses its keys types at once, and the page below must not take the letters for its own keys.
+  useEffect(() => void (isSettled && loadPalette().catch(() => {})), [isSettled])
   const [isNarrow, setNarrow] = useState(() => siteStorage.getItem(NARROW) !== null)
   function flipRail(): void {
     if (isNarrow) siteStorage.removeItem(NARROW)

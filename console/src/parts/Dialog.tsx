@@ -1,6 +1,7 @@
 import { type ComponentProps, type FormEvent, type ReactNode, useEffect, useId, useRef } from 'react'
 import { Button, IconButton } from './Button.tsx'
 import styles from './Dialog.module.css'
+import { focusEnd } from './Field.tsx'
 import { CloseIcon } from './icons.ts'
 
 interface DialogProps {
@@ -24,7 +25,8 @@ export function Dialog({ title, onClose, children, actions, width = 'narrow' }: 
     dialog.current?.showModal()
     // The browser would choose the button that closes. Who opens a dialog with a field wants to type; without one, one reads first.
     const first = dialog.current?.querySelector<HTMLElement>(FIRST_FIELD) ?? heading.current
-    first?.focus()
+    if (first instanceof HTMLTextAreaElement) focusEnd(first)
+    else first?.focus()
     return () => {
       if (opener instanceof HTMLElement && opener.isConnected) opener.focus()
     }

@@ -74,3 +74,9 @@ export const DayField = (field: FieldProps & InputHTMLAttributes<HTMLInputElemen
 
 /** The focus goes from a field to the heading of the page, so that keys work again and Tab goes on from there. */
 export const leaveField = (): void => document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true })
+
+/** To go on after what is written: browsers begin before it. */
+export function focusEnd(field: HTMLTextAreaElement | null): void {
+  field?.focus()
+  field?.setSelectionRange(field.value.length, field.value.length)
+}

@@ -10,11 +10,7 @@ export function UsageSums({ total, currency }: { total: UsageCounts; currency: s
   const cached = total.input_tokens === 0 ? 0 : Math.round((total.cached_input_tokens / total.input_tokens) * 100)
   return (
     <FigureList columns={styles.sums}>
-      <Figure
-        name="Cost"
-        value={moneyText(total.cost, currency)}
-        note={total.cost === null ? 'a model has no price' : currency}
-      />
+      <Figure name="Cost" value={moneyText(total.cost, currency)} note={costNote(total, currency)} />
       <Figure
         name="Tokens"
         value={shortCount(total.input_tokens + total.output_tokens)}
@@ -22,9 +18,18 @@ export function UsageSums({ total, currency }: { total: UsageCounts; currency: s
       />
       <Figure name="Runs" value={fullCount(total.runs)} note={`${fullCount(total.cancelled_runs)} stopped by people`} />
       <Figure name="Errors" value={errorShare(total)} note={`${counted(total.failed_runs, 'run')} failed`} />
-      <Figure name="Time" value={timeText(total.p50_ms)} note={`95 % within ${timeText(total.p95_ms)}`} />
+      <Figure
+        name="Time"
+        value={timeText(total.p50_ms)}
+        note={`half of the runs, 95 % within ${timeText(total.p95_ms)}`}
+      />
     </FigureList>
   )
+}
+
+function costNote({ cost, runs }: UsageCounts, currency: string): string {
+  if (cost === null) return 'a model has no price'
+  return runs === 0 ? currency : `${moneyText(cost / runs, currency)} a run`
 }
 
 /** `2.5 %` of the runs failed. */

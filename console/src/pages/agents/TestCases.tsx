@@ -183,6 +183,16 @@ const outcomes: Readonly<Record<TestCaseEvent['outcome'], readonly [word: string
   stopped: ['Stopped', 'neutral'],
 }
 
+/** What of the answer is looked at. */
+const checkWords: Readonly<Record<string, string>> = {
+  contains: 'the answer has certain words',
+  not_contains: 'the answer does not have certain words',
+  regex: 'the answer fits a pattern',
+  json_schema: 'the answer is JSON of a certain form',
+  similarity: 'the answer is like a given one',
+  judge: 'a model judges the answer',
+}
+
 interface CaseProps {
   tested: Tested
   result: TestCaseEvent | undefined
@@ -192,7 +202,7 @@ interface CaseProps {
 
 function Case({ tested: { name, turns, tools, checks, results }, result, canRun, onRun }: CaseProps) {
   const [word, tone] = result === undefined ? [null, 'neutral' as Tone] : outcomes[result.outcome]
-  const needs = [...tools.map((tool) => `calls ${tool}`), ...checks]
+  const needs = [...tools.map((tool) => `calls ${tool}`), ...checks.map((check) => checkWords[check] ?? check)]
   return (
     <>
       <div className={styles.head}>

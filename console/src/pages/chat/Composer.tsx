@@ -15,7 +15,7 @@ import {
 import type { SentFile, Words } from '../../data/outbox.ts'
 import { announce } from '../../parts/Announcer.tsx'
 import { IconButton } from '../../parts/Button.tsx'
-import { leaveField } from '../../parts/Field.tsx'
+import { focusEnd, leaveField } from '../../parts/Field.tsx'
 import { AttachIcon, CloseIcon, SendIcon, StopIcon } from '../../parts/icons.ts'
 import { lazyPart } from '../../parts/lazy-part.tsx'
 import { Loading } from '../../parts/States.tsx'
@@ -96,7 +96,7 @@ export function Composer({
   // biome-ignore lint/correctness/useExhaustiveDependencies: its height follows its text
   useLayoutEffect(() => fit(field.current), [text])
   const isEdit = initial !== null
-  useEffect(() => (isEdit ? field.current?.focus() : focusIfFree(field.current)), [isEdit])
+  useEffect(() => (isEdit ? focusEnd(field.current) : focusIfFree(field.current)), [isEdit])
 
   function send(): void {
     if (reason !== null) return
@@ -175,7 +175,19 @@ export function Composer({
           {isDue && <span role="status">It is sent as soon as the files are up.</span>}
           {text.length > LONGEST * 0.9 && `${text.length.toLocaleString('en')} of ${LONGEST.toLocaleString('en')}`}
         </span>
-        {onStop !== undefined && <IconButton kind="plain" label="Stop run (.)" icon={<StopIcon />} onClick={onStop} />}
+        {onStop !== undefined && (
+          <IconButton
+            kind="plain"
+            label="Stop run (.)"
+            icon={<StopIcon />}
+            onClick={({ currentTarget }) => {
+              onStop()
+              // It goes away, and the focus must not go with it.
+              currentTarget.blur()
+              focusIfFree(field.current)
+            }}
+          />
+        )}
         <IconButton
           kind={isQuiet ? 'plain' : 'primary'}
           type="submit"
@@ -207,6 +219,6 @@ function focusIfFree(field: HTMLTextAreaElement | null): void {
   if (!matchMedia('(pointer: fine)').matches) return
   requestAnimationFrame(() => {
     const here = document.activeElement
-    if (here === null || here === document.body || here instanceof HTMLHeadingElement) field?.focus()
+    if (here === null || here === document.body || here instanceof HTMLHeadingElement) focusEnd(field)
   })
 }

@@ -100,7 +100,7 @@ function ProseEvidence({ part, approval, onSeen, form }: ApprovalEvidenceProps &
     if (kind === 'policy') return <SeenProse title={title} text={text} onSeen={(seen) => onSeen(POLICY, seen)} />
     if (kind === 'question') {
       return (
-        <details className={styles.rules}>
+        <details className={styles.edit}>
           <summary>{title}</summary>
           <VisibleText text={text} />
         </details>

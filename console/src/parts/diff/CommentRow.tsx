@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'react'
 import { Button } from '../Button.tsx'
+import { focusEnd } from '../Field.tsx'
 import { VisibleText } from '../VisibleText.tsx'
 import styles from './CommentRow.module.css'
 import { lineName } from './diff-rows.ts'
@@ -23,9 +24,7 @@ const LONGEST = 1_000
 export function CommentRow({ file, line, comment, isOpen, onChange, onOpen, onClose }: CommentRowProps) {
   const field = useRef<HTMLTextAreaElement>(null)
   useEffect(() => {
-    if (!isOpen) return
-    field.current?.focus()
-    field.current?.setSelectionRange(LONGEST, LONGEST)
+    if (isOpen) focusEnd(field.current)
   }, [isOpen])
   const where = lineName(line)
   const name = `Comment on ${where}`

@@ -53,6 +53,11 @@ export default function DiffBody(props: DiffProps) {
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set())
   const [viewed, setViewed] = useState<ReadonlySet<number>>(new Set())
   const { between, read, error } = useLinesBetween(readLines)
+  useEffect(() => {
+    // The button that opened them is gone. The keys go on scrolling from here.
+    if (between.size + opened.size > 0 && document.activeElement === document.body)
+      frame.current?.focus({ preventScroll: true })
+  }, [between, opened])
   const colours = useColours(files, readLines)
   /** Place of the line that somebody comments on now. */
   const [editing, setEditing] = useState<string | null>(null)
@@ -123,6 +128,7 @@ export default function DiffBody(props: DiffProps) {
   return (
     <div
       ref={frame}
+      tabIndex={-1}
       className={styles.diff}
       data-diff={look.isFull ? 'full' : ''}
       data-unwrapped={!look.isWrapped || undefined}

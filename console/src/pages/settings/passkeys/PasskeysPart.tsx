@@ -26,7 +26,7 @@ export function PasskeysPart() {
   return (
     <Section
       title="Passkeys"
-      about="A passkey proves that it is you: with a finger, a face, or a key in your pocket. Programs can steal a token, but not that. As soon as one is here, critical approvals, grants for always, new devices and new operator tokens need it, wherever they come from."
+      about="A passkey proves that it is you: with a finger, a face, or a key in your pocket. Programs can steal a token, but not that. As soon as one is here, critical approvals, answers remembered for always, new devices and new operator tokens need it, wherever they come from."
       whyNot={whyNot}
       action={
         <Button
