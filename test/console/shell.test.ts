@@ -46,6 +46,28 @@ test('the palette finds sessions, open items, agents, settings, pages and comman
   expect(complaints).toEqual([])
 })
 
+test('letters that are typed before the palette is there reach the palette, and not the page below', async () => {
+  await using house = await openConsoleHouse()
+  await using browser = await connectBrowser()
+  const { page, complaints } = await signIn(browser, house, { at: '/settings/theme' })
+  const arrive = Promise.withResolvers<void>()
+  await page.route(/Palette-/, async (route) => {
+    await arrive.promise
+    await route.continue()
+  })
+  await page.reload()
+  await page.getByRole('navigation', { name: 'Pages' }).waitFor()
+  const theme = () => page.evaluate('document.documentElement.dataset.theme ?? null')
+  const before = await theme()
+  await page.keyboard.press('Control+k')
+  // Each is a key of the page: the theme, and the names in the rail.
+  await page.keyboard.type('tb')
+  arrive.resolve()
+  await expect.poll(() => page.getByRole('combobox', { name: /^Find/ }).inputValue()).toBe('tb')
+  expect(await theme()).toBe(before)
+  expect(complaints).toEqual([])
+})
+
 test('the rail folds to icons that keep their names, and stays so', async () => {
   await using house = await openConsoleHouse()
   await using browser = await connectBrowser()

@@ -1,4 +1,4 @@
-import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react'
+import { lazy, type ReactNode, type RefObject, Suspense, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import { siteStorage } from '../browser-storage.ts'
 import { useWaiting } from '../data/waiting.ts'
@@ -27,7 +27,11 @@ export function Shell({ isSettled, children }: { isSettled: boolean; children: R
   const [, go] = useLocation()
   const [overlay, setOverlay] = useState<Overlay>(null)
   const close = () => setOverlay(null)
-  // Who presses its keys types at once, and the page below must not take the letters for its own keys.
+  const typed = useRef('')
+  const find = () => {
+    typed.current = ''
+    setOverlay('palette')
+  }
   useEffect(() => void (isSettled && loadPalette().catch(() => {})), [isSettled])
   const [isNarrow, setNarrow] = useState(() => siteStorage.getItem(NARROW) !== null)
   function flipRail(): void {
@@ -40,7 +44,7 @@ export function Shell({ isSettled, children }: { isSettled: boolean; children: R
       keys: 'mod+k',
       name: 'Find',
       group: 'Everywhere',
-      run: () => setOverlay('palette'),
+      run: find,
       isGlobal: true,
     },
     { keys: '?', name: 'Show all keys', group: 'Everywhere', run: () => setOverlay('help') },
@@ -74,12 +78,7 @@ export function Shell({ isSettled, children }: { isSettled: boolean; children: R
             </li>
           ))}
         </ul>
-        <button
-          type="button"
-          className={styles.find}
-          title={`Find (${keyText('mod+k')})`}
-          onClick={() => setOverlay('palette')}
-        >
+        <button type="button" className={styles.find} title={`Find (${keyText('mod+k')})`} onClick={find}>
           <SearchIcon aria-hidden="true" />
           <span className={styles.name}>Find</span> <kbd className={styles.name}>{keyText('mod+k')}</kbd>
         </button>
@@ -100,8 +99,8 @@ export function Shell({ isSettled, children }: { isSettled: boolean; children: R
       <div className={styles.middle}>
         <Connection />
         <PageBoundary at={overlay ?? ''}>
-          <Suspense>
-            {overlay === 'palette' && <Palette onClose={close} />}
+          <Suspense fallback={overlay === 'palette' && <TypeAhead typed={typed} />}>
+            {overlay === 'palette' && <Palette typed={typed} onClose={close} />}
             {overlay === 'help' && <KeysHelp onClose={close} />}
             {overlay === 'more' && <More onClose={close} />}
           </Suspense>
@@ -161,4 +160,19 @@ function Mark() {
       <circle cx="16" cy="16" r="2" fill="currentColor" />
     </svg>
   )
+}
+
+/** Who asks for the palette types at once. Until it is there, the page below must not take the letters for its own keys. */
+function TypeAhead({ typed }: { typed: RefObject<string> }) {
+  useLayoutEffect(() => {
+    function keep(event: KeyboardEvent): void {
+      if (event.key.length !== 1 || event.ctrlKey || event.metaKey || event.altKey) return
+      typed.current += event.key
+      event.preventDefault()
+      event.stopImmediatePropagation()
+    }
+    window.addEventListener('keydown', keep, true)
+    return () => window.removeEventListener('keydown', keep, true)
+  }, [typed])
+  return null
 }
