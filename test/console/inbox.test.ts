@@ -382,7 +382,10 @@ inBrowser(
     await page.getByRole('heading', { name: /notes\.txt/ }).waitFor()
     await expect.poll(async () => (await lookAt(page)).focus, LATE).toMatch(/^h2 /)
     // Before that there is nothing to scroll.
-    await page.getByText('line 20', { exact: true }).first().waitFor()
+    await page
+      .getByText(/line 20$/)
+      .first()
+      .waitFor()
     const place = () => page.locator('article > div').evaluate(({ scrollTop }) => Math.round(scrollTop))
     const moves = async (key: string, holds: (now: number, before: number) => boolean) => {
       const before = await place()

@@ -31,8 +31,8 @@ test.skipIf(inject('browser') === null || findPostgres() === null)(
     await signIn(browser, there, { at: '/inbox' })
     await go('/audit?kind=all')
     const entries = page.getByLabel('Entries')
-    await expect.poll(() => entries.getByText('Server began a chain').count(), LATE).toBe(2)
-    await page.getByText(/ in 2 chains/).waitFor(LATE)
+    await expect.poll(() => entries.getByText('Server began its record').count(), LATE).toBe(2)
+    await page.getByText(/ of 2 servers/).waitFor(LATE)
     // The list has its base once the chains were read after it.
     await page.waitForResponse('**/audit/chain')
     await signIn(browser, there, { at: '/inbox' })

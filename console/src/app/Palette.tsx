@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { type KeyboardEvent, type RefObject, useEffect, useId, useState } from 'react'
+import { type KeyboardEvent, useEffect, useId, useState } from 'react'
 import { useLocation } from 'wouter'
 import { useAgents } from '../data/agents.ts'
 import { useClient } from '../data/server.tsx'
@@ -23,8 +23,11 @@ const MOST = 6
 const SETTLE_MS = 200
 
 /** Everything that one can open or do, found by typing: commands, agents, what waits, settings, and sessions on the server. `typed`: what was typed before it was there. */
-export default function Palette({ typed, onClose }: { typed: RefObject<string>; onClose: () => void }) {
-  const [text, setText] = useState(() => typed.current)
+export default function Palette({ typed, onClose }: { typed: { text: string }; onClose: () => void }) {
+  const [text, setText] = useState(typed.text)
+  useEffect(() => {
+    typed.text = ''
+  }, [typed])
   const [chosen, setChosen] = useState(0)
   const listId = useId()
   const { entries, isSearching } = useEntries(text.trim())

@@ -1,4 +1,4 @@
-import { lazy, type ReactNode, type RefObject, Suspense, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useLayoutEffect, useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import { siteStorage } from '../browser-storage.ts'
 import { useWaiting } from '../data/waiting.ts'
@@ -15,10 +15,12 @@ import { flipTheme } from './theme.ts'
 const NARROW = 'quarterdeck.narrow-rail'
 // It says who is signed in, and waits for the server to say so.
 const Account = lazy(() => import('./Account.tsx').catch(() => ({ default: () => <></> })))
-const loadPalette = () => import('./Palette.tsx')
-const Palette = lazy(loadPalette)
+const Palette = lazy(() => import('./Palette.tsx'))
 const KeysHelp = lazy(() => import('./KeysHelp.tsx'))
 const More = lazy(() => import('./More.tsx'))
+
+/** What was typed for the palette before it was there. */
+const typed = { text: '' }
 
 type Overlay = 'palette' | 'help' | 'more' | null
 
@@ -27,12 +29,6 @@ export function Shell({ isSettled, children }: { isSettled: boolean; children: R
   const [, go] = useLocation()
   const [overlay, setOverlay] = useState<Overlay>(null)
   const close = () => setOverlay(null)
-  const typed = useRef('')
-  const find = () => {
-    typed.current = ''
-    setOverlay('palette')
-  }
-  useEffect(() => void (isSettled && loadPalette().catch(() => {})), [isSettled])
   const [isNarrow, setNarrow] = useState(() => siteStorage.getItem(NARROW) !== null)
   function flipRail(): void {
     if (isNarrow) siteStorage.removeItem(NARROW)
@@ -44,12 +40,12 @@ export function Shell({ isSettled, children }: { isSettled: boolean; children: R
       keys: 'mod+k',
       name: 'Find',
       group: 'Everywhere',
-      run: find,
+      run: () => setOverlay('palette'),
       isGlobal: true,
     },
-    { keys: '?', name: 'Show all keys', group: 'Everywhere', run: () => setOverlay('help') },
-    { keys: 'b', name: 'Show or hide the names of pages', group: 'Everywhere', run: flipRail },
-    { keys: 't', name: 'Switch between light and dark', group: 'Everywhere', run: flipTheme },
+    { keys: '?', name: 'All keys', group: 'Everywhere', run: () => setOverlay('help') },
+    { keys: 'b', name: 'Show or hide names', group: 'Everywhere', run: flipRail },
+    { keys: 't', name: 'Light or dark', group: 'Everywhere', run: flipTheme },
     // Who signed in at a proxy signs out there.
     ...(currentToken() === BY_PROXY
       ? []
@@ -78,7 +74,12 @@ export function Shell({ isSettled, children }: { isSettled: boolean; children: R
             </li>
           ))}
         </ul>
-        <button type="button" className={styles.find} title={`Find (${keyText('mod+k')})`} onClick={find}>
+        <button
+          type="button"
+          className={styles.find}
+          title={`Find (${keyText('mod+k')})`}
+          onClick={() => setOverlay('palette')}
+        >
           <SearchIcon aria-hidden="true" />
           <span className={styles.name}>Find</span> <kbd className={styles.name}>{keyText('mod+k')}</kbd>
         </button>
@@ -99,7 +100,7 @@ export function Shell({ isSettled, children }: { isSettled: boolean; children: R
       <div className={styles.middle}>
         <Connection />
         <PageBoundary at={overlay ?? ''}>
-          <Suspense fallback={overlay === 'palette' && <TypeAhead typed={typed} />}>
+          <Suspense fallback={overlay === 'palette' && <TypeAhead />}>
             {overlay === 'palette' && <Palette typed={typed} onClose={close} />}
             {overlay === 'help' && <KeysHelp onClose={close} />}
             {overlay === 'more' && <More onClose={close} />}
@@ -163,16 +164,16 @@ function Mark() {
 }
 
 /** Who asks for the palette types at once. Until it is there, the page below must not take the letters for its own keys. */
-function TypeAhead({ typed }: { typed: RefObject<string> }) {
+function TypeAhead() {
   useLayoutEffect(() => {
     function keep(event: KeyboardEvent): void {
-      if (event.key.length !== 1 || event.ctrlKey || event.metaKey || event.altKey) return
-      typed.current += event.key
+      if (event.key.length > 1 || event.ctrlKey || event.metaKey) return
+      typed.text += event.key
       event.preventDefault()
-      event.stopImmediatePropagation()
+      event.stopPropagation()
     }
-    window.addEventListener('keydown', keep, true)
-    return () => window.removeEventListener('keydown', keep, true)
-  }, [typed])
+    addEventListener('keydown', keep, true)
+    return () => removeEventListener('keydown', keep, true)
+  }, [])
   return null
 }

@@ -20,15 +20,11 @@ export default function ReplayTab({ session }: { session: Session }) {
   const { events, status, isLoading, lastSeq } = list
   if (status !== 'ready') return <Pending query={list} rows={5} height={96} />
   if (events.length === 0) {
-    return (
-      <Empty title="There is nothing to replay" icon={<PlayIcon />}>
-        Once something was said, a slider goes through it event by event.
-      </Empty>
-    )
+    return <Empty title="Nothing was said by then" icon={<PlayIcon />} />
   }
   if (list.error !== null && list.hasLater) return <Failed error={list.error} onRetry={list.loadAll} />
   const share = Math.round((100 * (events.at(-1)?.seq ?? 0)) / Math.max(1, lastSeq))
-  return <Player events={events} progress={isLoading && list.hasLater ? `Loading, ${share} %` : null} />
+  return <Player events={events} progress={isLoading && list.hasLater ? `${share} %` : null} />
 }
 
 const speeds = [1, 2, 4, 16] as const
@@ -77,7 +73,7 @@ function Player({ events, progress }: { events: readonly LogEvent[]; progress: s
     { keys: 'ArrowLeft', name: 'Previous event', group, run: () => go(at - 1) },
     { keys: 'n', name: 'Next run', group, run: () => go(nextRun(events, at, 1)) },
     { keys: 'p', name: 'Previous run', group, run: () => go(nextRun(events, at, -1)) },
-    { keys: 'Home', name: 'To the begin', group, run: () => go(0) },
+    { keys: 'Home', name: 'To the start', group, run: () => go(0) },
     { keys: 'End', name: 'To the end', group, run: () => go(events.length) },
   ])
   return (
@@ -86,7 +82,7 @@ function Player({ events, progress }: { events: readonly LogEvent[]; progress: s
         {transcript.items.length === 0 ? (
           <Empty title="Nothing was said by then" />
         ) : (
-          <Transcript items={pathTo(transcript, transcript.end)} label="Conversation at this event" />
+          <Transcript items={pathTo(transcript, transcript.end)} label="Conversation by then" />
         )}
       </div>
       <div className={styles.controls}>
@@ -100,7 +96,7 @@ function Player({ events, progress }: { events: readonly LogEvent[]; progress: s
           value={at}
           aria-label="Event"
           aria-valuetext={
-            current === undefined ? 'Before the first event' : `Event ${at} of ${events.length}: ${current.event.type}`
+            current === undefined ? 'The start' : `Event ${at} of ${events.length}: ${current.event.type}`
           }
           onChange={(event) => go(Number(event.target.value))}
         />
@@ -117,7 +113,7 @@ function Player({ events, progress }: { events: readonly LogEvent[]; progress: s
           />
           <Button
             kind="quiet"
-            aria-label={`Speed ${speed}. Change it`}
+            aria-label={`Speed ${speed}`}
             onClick={() => setSpeed(speeds[(speeds.indexOf(speed as 1) + 1) % speeds.length] ?? 1)}
           >
             {`${speed}×`}
