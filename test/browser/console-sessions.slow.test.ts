@@ -67,14 +67,14 @@ inBrowser(
       await page.getByRole('dialog').waitFor({ state: 'detached' })
     }
     await page.getByRole('button', { name: 'More about hello' }).click()
-    await page.getByRole('menuitem', { name: 'Rename…' }).click()
+    await page.getByRole('menuitem', { name: 'Rename…', disabled: false }).click()
     await rename('Night\u202e watch')
     await rowOf(page, 'Night<U+202E> watch').waitFor()
 
     await go(`/sessions/${id}`)
     await page.getByRole('heading', { name: 'Night<U+202E> watch' }).waitFor()
     await page.getByRole('button', { name: 'More actions' }).click()
-    await page.getByRole('menuitem', { name: 'Rename…' }).click()
+    await page.getByRole('menuitem', { name: 'Rename…', disabled: false }).click()
     await rename('Day watch')
     await page.getByRole('heading', { name: 'Day watch' }).waitFor()
 
