@@ -14,7 +14,7 @@ async function startableWith(programs: readonly string[], hostCli: string | null
     chmodSync(join(bin, name), 0o755)
   }
   const search = { searchPath: bin, workspaces: [] }
-  const workspaces = [{ path: '/work/shop', id: 'shop', channelId: null, label: 'Shop' }]
+  const workspaces = [{ path: '/srv/shop', id: 'shop', channelId: null, label: 'Shop' }]
   const settings = { hostCli, workspaces, defaultWorkspaceRoot: null }
   return readStartable({ host: () => resolveHost(hostCli, search), extraArgs, settings, search })
 }
@@ -28,7 +28,7 @@ test('the program of the settings comes first, and each of the others says what 
     ['copilot', 'Copilot CLI is not installed on the server.', 'npm install -g @github/copilot', null],
     ['gemini', expect.stringContaining('cannot be started from here'), 'quarterdeck connect gemini', null],
   ])
-  expect({ workspaces, root }).toEqual({ workspaces: [{ path: '/work/shop', id: 'shop', label: 'Shop' }], root: null })
+  expect({ workspaces, root }).toEqual({ workspaces: [{ path: '/srv/shop', id: 'shop', label: 'Shop' }], root: null })
 })
 
 test('a program of the settings that is not there, and none at all', async () => {
