@@ -40,9 +40,8 @@ test('the palette finds sessions, open items, agents, settings, pages and comman
   expect(await open('go to health', 'g h')).toBe('/health')
   // While letters are being composed, Enter chooses one of them.
   await page.keyboard.press('Control+k')
-  await field.evaluate((input) =>
-    input.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', isComposing: true, bubbles: true })),
-  )
+  const enter = "new KeyboardEvent('keydown', { key: 'Enter', isComposing: true, bubbles: true })"
+  await page.evaluate(`document.querySelector('[role=combobox]').dispatchEvent(${enter})`)
   expect(await field.isVisible()).toBe(true)
   await page.keyboard.press('Escape')
   await go(`/chat/${session}`)
