@@ -226,6 +226,16 @@ inBrowser('a message waits for its files and goes by itself, and pictures are sh
   expect(await picture.evaluate((image) => (image as { naturalWidth?: number }).naturalWidth)).toBe(1)
   await picture.click()
   await talk.getByRole('button', { name: 'Small picture cat.png' }).waitFor()
+
+  // After a time without the server everything is read again, but not what cannot have changed.
+  await talk.getByRole('button', { name: 'Good answer', exact: true }).waitFor()
+  await house.stop()
+  await page.getByText('Not connected.').waitFor()
+  const asked: string[] = []
+  page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+  await house.start()
+  await expect.poll(() => asked.some((path) => path.endsWith('/feedback')), { timeout: 30_000 }).toBe(true)
+  expect(asked.filter((path) => path.includes('/files/'))).toEqual([])
   expect(complaints).toEqual([])
 })
 
