@@ -60,6 +60,12 @@ inBrowser('a run that asks is answered in the chat, and can be stopped with a ke
   await dock.getByRole('button', { name: /^Approve/, disabled: false }).tap()
   await page.getByText('Noted.').waitFor()
   expect(house.ran).toEqual([{ text: 'The tide turns at four.', copies: 1 }])
+  // A card that comes into a conversation leaves the focus to whoever scrolls.
+  const talk = page.getByRole('list', { name: 'Conversation' })
+  await talk.focus()
+  await talk.getByRole('button', { name: /Approved/ }).dispatchEvent('click')
+  await talk.getByRole('article').waitFor()
+  expect(await page.evaluate('document.activeElement.ariaLabel')).toBe('Conversation')
 
   await field.fill('hold')
   await page.getByRole('button', { name: 'Send' }).tap()
