@@ -71,7 +71,7 @@ const inFirst = new RegExp(
     'console/src/pages/chat/ChatAction\\.',
     'console/src/app/(?:Connection|Keys|PageBoundary|theme)\\.',
     'console/src/data/(?:live|live-types|new-id|place|queries|requests|server|stream-loop|use-live|waiting|watched-fetch)\\.',
-    'console/src/parts/(?:Announcer|Button|hidden-marks|shown-jsx|States|use-now)\\.',
+    'console/src/parts/(?:Announcer|Button|hidden-marks|lazy-part|shown-jsx|States|use-now)\\.',
     'console/src/sign-in/(?:code-in-address|database|device-name|device-token|leave-nothing)\\.',
     'icons/(?:activity|bot|chart-column|ellipsis|inbox|list|message-square|panel-left|rotate-ccw|scroll-text|search|settings)\\.',
   ].join('|'),
@@ -85,7 +85,7 @@ const inParts = new RegExp(
     'console/src/app/title\\.',
     'console/src/pages/chat/ChatEntry\\.',
     'console/src/data/(?:agents|chat-data|me|session-id)\\.',
-    'console/src/parts/(?:Badge|bytes|CopyButton|CutText|Dialog|Field|lazy-part|Menu|Page|ProseText|save-file|Tabs|Time|VisibleText)\\.',
+    'console/src/parts/(?:Badge|bytes|CopyButton|CutText|Dialog|Field|Menu|Page|ProseText|save-file|Tabs|Time|VisibleText)\\.',
   ].join('|'),
 )
 

@@ -60,6 +60,12 @@ inBrowser('a run that asks is answered in the chat, and can be stopped with a ke
   await dock.getByRole('button', { name: /^Approve/, disabled: false }).tap()
   await page.getByText('Noted.').waitFor()
   expect(house.ran).toEqual([{ text: 'The tide turns at four.', copies: 1 }])
+  // A card that comes into a conversation leaves the focus to whoever scrolls.
+  const talk = page.getByRole('list', { name: 'Conversation' })
+  await talk.focus()
+  await talk.getByRole('button', { name: /Approved/ }).dispatchEvent('click')
+  await talk.getByRole('article').waitFor()
+  expect(await page.evaluate('document.activeElement.ariaLabel')).toBe('Conversation')
 
   await field.fill('hold')
   await page.getByRole('button', { name: 'Send' }).tap()
@@ -109,7 +115,8 @@ inBrowser('a failed run is tried again, its message edited, and each version can
   await talk.getByText('What exactly').click()
   await talk.getByText('model_failed').waitFor()
 
-  await talk.getByRole('button', { name: 'Try again' }).click()
+  // Who presses twice gets one answer.
+  await talk.getByRole('button', { name: 'Try again' }).dblclick()
   const ofAnswer = talk.getByRole('group', { name: 'Versions of this answer' })
   await ofAnswer.getByText('2 of 2').waitFor()
 
@@ -225,6 +232,16 @@ inBrowser('a message waits for its files and goes by itself, and pictures are sh
   expect(await picture.evaluate((image) => (image as { naturalWidth?: number }).naturalWidth)).toBe(1)
   await picture.click()
   await talk.getByRole('button', { name: 'Small picture cat.png' }).waitFor()
+
+  // After a time without the server everything is read again, but not what cannot have changed.
+  await talk.getByRole('button', { name: 'Good answer', exact: true }).waitFor()
+  await house.stop()
+  await page.getByText('Not connected.').waitFor()
+  const asked: string[] = []
+  page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+  await house.start()
+  await expect.poll(() => asked.some((path) => path.endsWith('/feedback')), { timeout: 30_000 }).toBe(true)
+  expect(asked.filter((path) => path.includes('/files/'))).toEqual([])
   expect(complaints).toEqual([])
 })
 

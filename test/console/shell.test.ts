@@ -38,6 +38,12 @@ test('the palette finds sessions, open items, agents, settings, pages and comman
   expect(await open(AGENT, 'Agent')).toBe(`/agents/${AGENT}`)
   expect(await open('notif', 'Settings')).toBe('/settings/push')
   expect(await open('go to health', 'g h')).toBe('/health')
+  // While letters are being composed, Enter chooses one of them.
+  await page.keyboard.press('Control+k')
+  const enter = "new KeyboardEvent('keydown', { key: 'Enter', isComposing: true, bubbles: true })"
+  await page.evaluate(`document.querySelector('[role=combobox]').dispatchEvent(${enter})`)
+  expect(await field.isVisible()).toBe(true)
+  await page.keyboard.press('Escape')
   await go(`/chat/${session}`)
   expect(await page.evaluate("document.querySelector('link[rel=icon]').href")).toBe(`${house.url}/console/icon.svg`)
   expect(complaints).toEqual([])

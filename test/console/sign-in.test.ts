@@ -59,6 +59,21 @@ inBrowser('a token signs in when the server answers, and the page that was asked
   expect(complaints).toEqual([])
 })
 
+inBrowser('a link that was used up is forgotten as soon as somebody has signed in another way', BUSY, async () => {
+  const house = await sharedHouse()
+  await using browser = await connectBrowser()
+  const { page, complaints } = await openPage(browser, house)
+  await page.goto(`${house.url}/console/settings/theme#code=used-up`)
+  const trouble = page.getByText('only for five minutes')
+  await trouble.waitFor()
+  await pasteToken(page, await operatorToken(house))
+  await heading(page, 'Theme').waitFor()
+  await page.getByRole('button', { name: 'Sign out', exact: true }).first().click()
+  await heading(page, 'Sign in').waitFor()
+  expect(await trouble.count()).toBe(0)
+  expect(complaints).toEqual([])
+})
+
 inBrowser('once there is a passkey, what is critical needs it at every door', BUSY, async () => {
   await using house = await openConsoleHouse()
   await using browser = await connectBrowser()

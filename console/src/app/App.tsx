@@ -5,11 +5,11 @@ import { consolePath } from '../base.ts'
 import { queries } from '../data/queries.ts'
 import { ServerProvider } from '../data/server.tsx'
 import { LiveProvider } from '../data/use-live.tsx'
+import { lazyPart, Nothing } from '../parts/lazy-part.tsx'
 import { LoadingPage } from '../parts/States.tsx'
 import { takeCode } from '../sign-in/code-in-address.ts'
 import { signOut, useDeviceToken } from '../sign-in/device-token.ts'
 import { Keys } from './Keys.tsx'
-import type LaterPart from './Later.tsx'
 import { PageBoundary } from './PageBoundary.tsx'
 import { pages } from './pages.ts'
 import { Shell } from './Shell.tsx'
@@ -28,7 +28,7 @@ const NotFoundPage = lazy(() => import('../pages/not-found/NotFoundPage.tsx'))
 const SignInPage = lazy(() => import('../sign-in/SignInPage.tsx'))
 
 // Nothing waits for it, so nothing fails with it.
-const Later = lazy<typeof LaterPart>(() => import('./Later.tsx').catch(() => ({ default: () => <></> })))
+const Later = lazyPart(() => import('./Later.tsx'), Nothing)
 const LATER_MS = 1_000
 
 const onRefused = () => void signOut('refused')

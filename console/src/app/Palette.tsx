@@ -39,6 +39,8 @@ export default function Palette({ typed, onClose }: { typed: { text: string }; o
     setTimeout(() => entries[index]?.run())
   }
   function onKeyDown(event: KeyboardEvent): void {
+    // While letters are being composed, these keys choose among them.
+    if (event.nativeEvent.isComposing) return
     const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
     if (event.key === 'Enter') run(at)
     else if (step !== 0 && entries.length > 0) setChosen((at + step + entries.length) % entries.length)

@@ -4,6 +4,7 @@ import { siteStorage } from '../browser-storage.ts'
 import { useWaiting } from '../data/waiting.ts'
 import { Announcer } from '../parts/Announcer.tsx'
 import { MoreIcon, RailIcon, SearchIcon } from '../parts/icons.ts'
+import { lazyPart, Nothing } from '../parts/lazy-part.tsx'
 import { BY_PROXY, currentToken, signOut } from '../sign-in/device-token.ts'
 import { Connection } from './Connection.tsx'
 import { keyText, useKeys } from './Keys.tsx'
@@ -14,7 +15,7 @@ import { flipTheme } from './theme.ts'
 
 const NARROW = 'quarterdeck.narrow-rail'
 // It says who is signed in, and waits for the server to say so.
-const Account = lazy(() => import('./Account.tsx').catch(() => ({ default: () => <></> })))
+const Account = lazyPart(() => import('./Account.tsx'), Nothing)
 const Palette = lazy(() => import('./Palette.tsx'))
 const KeysHelp = lazy(() => import('./KeysHelp.tsx'))
 const More = lazy(() => import('./More.tsx'))

@@ -13,8 +13,10 @@ import { useLive } from './use-live.tsx'
 const PAGE = 1_000
 /** Behind the last event, whichever that is. */
 const END = Number.MAX_SAFE_INTEGER
+/** Pages ask for earlier events for as long as they need them, also right after a failure. */
+const PAUSE_MS = 3_000
 
-function createSessionLog(sessionId: string, client: Client, live: Live) {
+export function createSessionLog(sessionId: string, client: Client, live: Live) {
   let fold = createTranscriptFold()
   let events: LogEvent[] = []
   const first = {
@@ -84,7 +86,8 @@ function createSessionLog(sessionId: string, client: Client, live: Live) {
       const hasEarlier = page.length > 0 && (events[0]?.seq ?? 0) > first_seq
       set({ transcript: fold.current(), hasEarlier, isLoadingEarlier: false })
     } catch (error) {
-      set({ isLoadingEarlier: false, error })
+      set({ error })
+      setTimeout(() => set({ isLoadingEarlier: false }), PAUSE_MS)
     }
   }
 

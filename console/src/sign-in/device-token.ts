@@ -150,7 +150,7 @@ const keepToken = (token: string): Promise<boolean> =>
 export async function rememberToken(token: string, keep: boolean): Promise<void> {
   const isKept = keep && (await keepToken(token))
   if (!isKept) tabStorage.setItem(KEY, token)
-  set({ token, isReady: true, whySignedOut: null, hasPasskey: null })
+  set({ token, isReady: true, whySignedOut: null, failed: null, hasPasskey: null })
   if (isKept) tabs?.post('kept')
 }
 

@@ -1,8 +1,6 @@
 import { IconButton } from '../../parts/Button.tsx'
 import { formatBytes } from '../../parts/bytes.ts'
-import { markHidden } from '../../parts/hidden-marks.ts'
 import { CloseIcon, FileIcon, WarningIcon } from '../../parts/icons.ts'
-import { ProseText } from '../../parts/ProseText.tsx'
 import { usePicture } from '../../parts/transcript/use-picture.ts'
 import styles from './AttachmentList.module.css'
 import type { Attachment } from './use-attachments.ts'
@@ -20,7 +18,7 @@ export default function AttachmentList({
       {list.map((one) => (
         <li key={one.key} className={`${styles.entry} ${one.problem === null ? '' : styles.bad}`}>
           <AttachmentEntry attachment={one} />
-          <IconButton label={`Remove ${markHidden(one.name)}`} icon={<CloseIcon />} onClick={() => onRemove(one.key)} />
+          <IconButton label={`Remove ${one.name}`} icon={<CloseIcon />} onClick={() => onRemove(one.key)} />
         </li>
       ))}
     </ul>
@@ -36,13 +34,11 @@ function AttachmentEntry({ attachment }: { attachment: Attachment }) {
     <>
       {picture === null || problem !== null ? icon : <img className={styles.picture} src={picture} alt="" />}
       <div className={styles.text}>
-        <bdi className={styles.name}>
-          <ProseText text={name} />
-        </bdi>
+        <bdi className={styles.name}>{name}</bdi>
         {problem !== null ? (
           <span role="alert">{problem}</span>
         ) : file === null ? (
-          <progress value={progress} aria-label={`Uploading ${markHidden(name)}`} />
+          <progress value={progress} aria-label={`Uploading ${name}`} />
         ) : (
           bytes > 0 && <span>{formatBytes(bytes)}</span>
         )}

@@ -1,16 +1,14 @@
-import { type DragEvent, lazy, type ReactNode, Suspense, useRef, useState } from 'react'
+import { type DragEvent, type ReactNode, useRef, useState } from 'react'
 import { Link } from 'wouter'
 import { usePlace } from '../../data/place.ts'
 import { IconButton } from '../../parts/Button.tsx'
+import { Dialog } from '../../parts/Dialog.tsx'
 import { NewIcon, SessionsIcon } from '../../parts/icons.ts'
 import { Page } from '../../parts/Page.tsx'
 import { ChatAction } from './ChatAction.tsx'
 import { ChatEntry } from './ChatEntry.tsx'
 import styles from './ChatLayout.module.css'
 import { useRecentChats } from './chat-data.ts'
-
-// A wide screen has no use for it.
-const Dialog = lazy(() => import('../../parts/Dialog.tsx').then((one) => ({ default: one.Dialog })))
 
 interface ChatLayoutProps {
   title: string
@@ -54,13 +52,11 @@ export function ChatLayout({ title, current, actions, onFiles, children, bottom 
           <RecentChats current={current} />
         </nav>
         {hasList && (
-          <Suspense>
-            <Dialog title="Recent chats" onClose={() => setList(false)}>
-              <nav aria-label="Recent chats">
-                <RecentChats current={current} onChosen={() => setList(false)} />
-              </nav>
-            </Dialog>
-          </Suspense>
+          <Dialog title="Recent chats" onClose={() => setList(false)}>
+            <nav aria-label="Recent chats">
+              <RecentChats current={current} onChosen={() => setList(false)} />
+            </nav>
+          </Dialog>
         )}
         <DropZone onFiles={onFiles}>
           {children}

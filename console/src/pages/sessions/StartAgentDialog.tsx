@@ -8,7 +8,6 @@ import { Button } from '../../parts/Button.tsx'
 import { CopyText } from '../../parts/CopyText.tsx'
 import { FormDialog } from '../../parts/Dialog.tsx'
 import { TextArea, TextField } from '../../parts/Field.tsx'
-import { ProseText } from '../../parts/ProseText.tsx'
 import { Failed } from '../../parts/States.tsx'
 import { folderName } from '../../words.ts'
 import styles from './StartAgentDialog.module.css'
@@ -90,7 +89,7 @@ export default function StartAgentDialog({
         <div className={styles.folders}>
           {folders.slice(0, MOST_OFFERED).map(({ path, label }) => (
             <Button key={path} kind="quiet" aria-pressed={workspace === path} onClick={() => setWorkspace(path)}>
-              <ProseText text={label ?? shortName(path, folders)} />
+              {label ?? shortName(path, folders)}
             </Button>
           ))}
         </div>
@@ -145,12 +144,8 @@ function Programs({ hosts }: { hosts: Startable['hosts'] }) {
         <ul>
           {others.map(({ name, title, problem, command, setting }) => (
             <li key={name}>
-              <strong>
-                <ProseText text={title} />
-              </strong>
-              <span>
-                <ProseText text={problem ?? ''} />
-              </span>
+              <strong>{title}</strong>
+              <span>{problem}</span>
               {command !== null && <CopyText text={command} what="command" />}
               {setting !== null && (
                 <>

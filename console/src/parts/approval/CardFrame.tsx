@@ -39,9 +39,11 @@ export function CardFrame({ view, docked, asOf, children, buttons }: CardFramePr
   useLook(isDone || docked ? null : view.id)
   // Most agents ask, and stand still from then on.
   const isIdle = !isDone && Date.parse(view.asked_at) - Date.parse(view.context.still_since) > 60_000
+  // biome-ignore lint/correctness/useExhaustiveDependencies: when it comes
   useEffect(() => {
     const place = document.activeElement
-    if (place !== document.body && place?.contains(heading.current)) heading.current?.focus({ preventScroll: true })
+    if (docked || place === document.body) return
+    if (place?.contains(heading.current)) heading.current?.focus({ preventScroll: true })
   }, [])
   useEffect(() => {
     // The button that had the focus is gone. The focus must not get lost.

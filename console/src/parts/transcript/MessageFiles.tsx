@@ -4,9 +4,7 @@ import type { MessageFile } from '../../data/transcript.ts'
 import { errorText } from '../../error-text.ts'
 import { announce } from '../Announcer.tsx'
 import { Button } from '../Button.tsx'
-import { markHidden } from '../hidden-marks.ts'
 import { FileIcon } from '../icons.ts'
-import { ProseText } from '../ProseText.tsx'
 import { saveFile } from '../save-file.ts'
 import styles from './MessageFiles.module.css'
 import { usePicture } from './use-picture.ts'
@@ -50,7 +48,7 @@ function FileEntry({ file }: { file: MessageFile }) {
         <button
           type="button"
           className={isLarge ? styles.large : styles.small}
-          aria-label={`${isLarge ? 'Small' : 'Large'} picture ${markHidden(name)}`}
+          aria-label={`${isLarge ? 'Small' : 'Large'} picture ${name}`}
           onClick={() => setLarge(!isLarge)}
         >
           <img src={picture} alt="" decoding="async" onError={() => setBroken(true)} />
@@ -58,12 +56,10 @@ function FileEntry({ file }: { file: MessageFile }) {
       )}
       <div className={styles.line}>
         <FileIcon aria-hidden="true" />
-        <bdi className={styles.name}>
-          <ProseText text={name} />
-        </bdi>
+        <bdi className={styles.name}>{name}</bdi>
         {fileId !== null && (
           <Button kind="quiet" isBusy={isBusy} onClick={() => void save()}>
-            Save<span className="unseen"> {markHidden(name)}</span>
+            Save<span className="unseen"> {name}</span>
           </Button>
         )}
       </div>

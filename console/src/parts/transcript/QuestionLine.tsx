@@ -2,7 +2,6 @@ import type { EventInterrupt } from 'quarterdeck/client'
 import { lazy, Suspense } from 'react'
 import { useApproval } from '../approval/use-record.ts'
 import { OutcomeBadge } from '../Badge.tsx'
-import { markHidden } from '../hidden-marks.ts'
 import { ApprovalIcon } from '../icons.ts'
 import { Loading } from '../States.tsx'
 import { Fold } from './Fold.tsx'
@@ -22,7 +21,7 @@ export default function QuestionLine({ interrupt }: { interrupt: EventInterrupt 
       isFramed
       icon={<ApprovalIcon aria-hidden="true" />}
       title={view === undefined || isCall ? 'A person is asked' : view.label}
-      line={view === undefined || isCall ? '' : markHidden(`${view.title} ${view.gist}`)}
+      line={view === undefined || isCall ? '' : `${view.title} ${view.gist}`}
       end={view !== undefined && <OutcomeBadge outcome={view.outcome} isNamed />}
       isOpen={isOpen}
       onToggle={setOpen}

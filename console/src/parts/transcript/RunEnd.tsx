@@ -3,7 +3,6 @@ import { usePlace } from '../../data/place.ts'
 import type { EndItem } from '../../data/transcript.ts'
 import { Button } from '../Button.tsx'
 import { RetryIcon, StopIcon, WarningIcon } from '../icons.ts'
-import { ProseText } from '../ProseText.tsx'
 import { ConversationContext } from './conversation.ts'
 import styles from './RunEnd.module.css'
 
@@ -42,9 +41,7 @@ export default function RunEnd({ item, isNewest }: { item: EndItem; isNewest: bo
         {isFailed && page === 'console' && (
           <details>
             <summary>What exactly</summary>
-            <p dir="auto">
-              <ProseText text={message} />
-            </p>
+            <p dir="auto">{message}</p>
             {code !== null && <code>{code}</code>}
           </details>
         )}

@@ -1,6 +1,5 @@
 import type { ReactNode } from 'react'
 import { CopyButton } from '../CopyButton.tsx'
-import { ProseText } from '../ProseText.tsx'
 import styles from './TextPart.module.css'
 
 interface TextPartProps {
@@ -17,9 +16,7 @@ export function TextPart({ title, text, isBad = false, children }: TextPartProps
   return (
     <section className={styles.part}>
       <header className={styles.head}>
-        <h3>
-          <ProseText text={title} />
-        </h3>
+        <h3>{title}</h3>
         {text !== null && <CopyButton text={text} what={title.toLowerCase()} />}
       </header>
       {text === null ? <p className={styles.empty}>{children}</p> : <TextBox isBad={isBad}>{children}</TextBox>}

@@ -8,7 +8,6 @@ import { announce } from '../Announcer.tsx'
 import { Button, IconButton } from '../Button.tsx'
 import { TextArea } from '../Field.tsx'
 import { DownIcon, UpIcon } from '../icons.ts'
-import { ProseText } from '../ProseText.tsx'
 import styles from './Thumbs.module.css'
 
 interface Rated {
@@ -82,20 +81,12 @@ export function FeedbackNotes(rated: Rated) {
         others.map(({ by, value, note }) => (
           <p key={by}>
             <bdi>{by}</bdi> says: {value === 'up' ? 'a good answer' : 'not a good answer'}
-            {note !== null && (
-              <>
-                . <ProseText text={note} />
-              </>
-            )}
+            {note !== null && <bdi>. {note}</bdi>}
           </p>
         ))}
       {own !== null && draft === null && (
         <p>
-          {own.note !== null && (
-            <>
-              Your note: <ProseText text={own.note} />{' '}
-            </>
-          )}
+          {own.note !== null && <bdi>Your note: {own.note} </bdi>}
           <Button kind="quiet" onClick={() => setDraft(own.note ?? '')}>
             {own.note === null ? 'Add a note' : 'Change the note'}
           </Button>

@@ -1,3 +1,4 @@
+import { useState } from 'react'
 import { useClient } from '../../data/server.tsx'
 import type { TranscriptItem } from '../../data/transcript.ts'
 import { messageIdOf } from '../../data/use-branch.ts'
@@ -12,11 +13,19 @@ export function useAgain(
   model: string | null = null,
 ): (() => void) | null {
   const client = useClient()
+  /** Where the conversation ended when somebody asked again: a second press must not ask for another answer. */
+  const [askedAt, setAskedAt] = useState<string | null>(null)
+  const end = items.at(-1)?.key
   const last = items.findLast(({ type }) => type === 'user')
-  if (last === undefined) return null
-  return () =>
-    void client.again(sessionId, messageIdOf(last.key), { onBusy: 'queue', ...given({ model }) }).then(
+  if (last === undefined || end === undefined || askedAt === end) return null
+  return () => {
+    setAskedAt(end)
+    client.again(sessionId, messageIdOf(last.key), { onBusy: 'queue', ...given({ model }) }).then(
       () => announce('Asked again. The answer before stays as an earlier version.'),
-      (error: unknown) => announce(errorText(error)),
+      (error: unknown) => {
+        setAskedAt(null)
+        announce(errorText(error))
+      },
     )
+  }
 }

@@ -20,7 +20,7 @@ export function usePicture({ fileId, mimeType, local = null }: PictureSource): s
     queryKey: ['files', fileId],
     queryFn: ({ signal }) => client.download({ file_id: fileId ?? '' }, { signal }),
     enabled: type !== null && fileId !== null && local === null,
-    staleTime: Number.POSITIVE_INFINITY,
+    staleTime: 'static',
     // Pictures are large, and who scrolls back can wait.
     gcTime: 30_000,
     retry: false,

@@ -4,7 +4,6 @@ import { Link } from 'wouter'
 import type { ToolItem, TranscriptItem } from '../../../data/transcript.ts'
 import { Button } from '../../../parts/Button.tsx'
 import { CutText } from '../../../parts/CutText.tsx'
-import { markHidden } from '../../../parts/hidden-marks.ts'
 import {
   ChangeIcon,
   ChatIcon,
@@ -17,7 +16,6 @@ import {
   WaitIcon,
   WarningIcon,
 } from '../../../parts/icons.ts'
-import { ProseText } from '../../../parts/ProseText.tsx'
 import { Fold } from '../../../parts/transcript/Fold.tsx'
 import { ItemView } from '../../../parts/transcript/ItemView.tsx'
 import { OpenRowsContext, useIsOpen } from '../../../parts/transcript/open-rows.ts'
@@ -135,9 +133,7 @@ function LineRow({ about, words, quote }: Pick<Line, 'about' | 'words' | 'quote'
     <>
       <p className={styles.line} data-about={about}>
         <Icon aria-hidden="true" />
-        <span>
-          <ProseText text={words} />
-        </span>
+        <span>{words}</span>
       </p>
       {quote !== null && (
         <blockquote className={styles.quote}>
@@ -158,13 +154,7 @@ function CallsRow({ row: { key, calls }, sessionId }: { row: Calls; sessionId: s
   const words = useMemo(() => workWords(calls), [calls])
   const left = calls.length - shown
   return (
-    <Fold
-      icon={<ToolIcon />}
-      title={markHidden(words)}
-      end={counted(calls.length, 'call')}
-      isOpen={isOpen}
-      onToggle={setOpen}
-    >
+    <Fold icon={<ToolIcon />} title={words} end={counted(calls.length, 'call')} isOpen={isOpen} onToggle={setOpen}>
       <ul className={styles.calls}>
         {calls.slice(0, shown).map((call) => (
           <Call key={call.key} call={call} sessionId={sessionId} />
@@ -179,13 +169,9 @@ function Call({ call: { name, args, seq }, sessionId }: { call: ToolItem; sessio
   return (
     <li>
       <Link href={logLink(sessionId, seq)}>
-        <code>
-          <ProseText text={name === '' ? 'A call' : name} />
-        </code>
+        <code>{name === '' ? 'A call' : name}</code>
       </Link>
-      <bdi className={styles.args}>
-        <ProseText text={argumentLine(withoutSecrets(args))} />
-      </bdi>
+      <bdi className={styles.args}>{argumentLine(withoutSecrets(args))}</bdi>
     </li>
   )
 }

@@ -148,13 +148,7 @@ interface PieceProps {
 function Piece({ id, icon, title, line, children }: PieceProps) {
   const [isOpen, setOpen] = useIsOpen(`sent:${id}`)
   return (
-    <Fold
-      icon={icon}
-      title={markHidden(title)}
-      line={markHidden(argumentLine(line))}
-      isOpen={isOpen}
-      onToggle={setOpen}
-    >
+    <Fold icon={icon} title={title} line={argumentLine(line)} isOpen={isOpen} onToggle={setOpen}>
       {children}
     </Fold>
   )

@@ -3,7 +3,6 @@ import { IconButton } from '../../../parts/Button.tsx'
 import { CutText } from '../../../parts/CutText.tsx'
 import { CloseIcon } from '../../../parts/icons.ts'
 import { Fact } from '../../../parts/Page.tsx'
-import { ProseText } from '../../../parts/ProseText.tsx'
 import { duration, preciseTime } from '../../../parts/Time.tsx'
 import { TextBox } from '../../../parts/transcript/TextPart.tsx'
 import { fullCount } from '../../../words.ts'
@@ -28,9 +27,7 @@ export function SpanDetails({ span, now, sessionId, prices, onClose }: DetailsPr
   return (
     <aside className={styles.details} aria-label={`About ${name}`}>
       <header className={styles.head}>
-        <h2 className={styles.title}>
-          <ProseText text={name} />
-        </h2>
+        <h2 className={styles.title}>{name}</h2>
         <IconButton label="Close the details" icon={<CloseIcon />} onClick={onClose} />
       </header>
       <dl className={styles.facts}>

@@ -1,5 +1,4 @@
 import { memo } from 'react'
-import { ProseText } from '../../../parts/ProseText.tsx'
 import { duration } from '../../../parts/Time.tsx'
 import { fullCount, shortCount } from '../../../words.ts'
 import type { Axis, AxisWindow } from './axis.ts'
@@ -35,11 +34,9 @@ export const SpanRow = memo(function SpanRow({ span, axis, window, end, prices, 
       <span className={styles.name} style={{ paddingInlineStart: `${span.depth * 1.1}em` }}>
         <SpanIcon span={span} />
         <span className={styles.words}>
-          <ProseText text={span.name} />
+          {span.name}
           {span.kind === 'run' && span.text !== null && (
-            <bdi className={styles.text}>
-              <ProseText text={span.status === 'failed' ? `failed: ${span.text}` : span.text} />
-            </bdi>
+            <bdi className={styles.text}>{span.status === 'failed' ? `failed: ${span.text}` : span.text}</bdi>
           )}
           {span.kind === 'model' && span.status === 'stopped' && <span className={styles.text}>broken off</span>}
         </span>

@@ -4,7 +4,6 @@ import type { EventUsage, RunEvent } from 'quarterdeck/client'
 import { isRecord } from '../../../../../src/domain/is-record.ts'
 import type { LogEvent } from '../../../data/live-types.ts'
 import { ownMetadata } from '../../../data/transcript.ts'
-import { markHidden } from '../../../parts/hidden-marks.ts'
 import { activityWords } from '../story/story.ts'
 
 export type SpanKind = 'run' | 'model' | 'tool' | 'subagent' | 'wait' | 'note'
@@ -125,7 +124,7 @@ class SpanFold {
         this.wait = null
         this.modelCalls = 0
         const { triedModel } = ownMetadata(event.metadata)
-        const name = typeof triedModel === 'string' ? `Run, tried with ${markHidden(triedModel)}` : 'Run'
+        const name = typeof triedModel === 'string' ? `Run, tried with ${triedModel}` : 'Run'
         this.run = this.begin(`run:${event.runId}`, 'run', name, seq, 0)
         this.run.runId = event.runId
         this.run.text = firstWords(event.input)
