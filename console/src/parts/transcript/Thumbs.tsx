@@ -81,12 +81,20 @@ export function FeedbackNotes(rated: Rated) {
         others.map(({ by, value, note }) => (
           <p key={by}>
             <bdi>{by}</bdi> says: {value === 'up' ? 'a good answer' : 'not a good answer'}
-            {note !== null && <bdi>. {note}</bdi>}
+            {note !== null && (
+              <>
+                . <bdi>{note}</bdi>
+              </>
+            )}
           </p>
         ))}
       {own !== null && draft === null && (
         <p>
-          {own.note !== null && <bdi>Your note: {own.note} </bdi>}
+          {own.note !== null && (
+            <>
+              Your note: <bdi>{own.note}</bdi>{' '}
+            </>
+          )}
           <Button kind="quiet" onClick={() => setDraft(own.note ?? '')}>
             {own.note === null ? 'Add a note' : 'Change the note'}
           </Button>
