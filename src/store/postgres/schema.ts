@@ -432,7 +432,7 @@ export const migrations: readonly Migration[] = [
     sql: `
   ALTER TABLE sessions ADD COLUMN last_read bigint, ADD COLUMN title text, ADD COLUMN failure text;
   UPDATE sessions SET failure = '' FROM (SELECT DISTINCT ON (session) session, status FROM runs ORDER BY session, ord DESC) AS last
-    WHERE last.session = sessions.id AND last.status = 'failed';
+    WHERE last.session = sessions.id AND last.status IN ('failed', 'interrupted');
   CREATE INDEX sessions_read ON sessions (last_read) WHERE last_read IS NOT NULL;
   CREATE INDEX sessions_failed ON sessions (last_activity, id) WHERE failure IS NOT NULL;
   CREATE INDEX messages_answer ON messages (id) WHERE role = 'assistant';
