@@ -18,7 +18,7 @@ export interface AgentVersion extends Pick<AgentDefinition, 'name' | 'instructio
 }
 
 const AGENT_VERSION = 'agent_version'
-/** After its last first use. It is longer than logs are kept by default. */
+/** Use renews it before half of this is over. It is longer than logs are kept by default. */
 const KEPT_MS = 400 * 24 * 60 * 60 * 1000
 /** Whoever works on an agent makes a version with each run. The oldest ones go first. */
 const MOST_VERSIONS = 200
@@ -75,7 +75,8 @@ export function createAgentVersions({ shared, clock, logger }: VersionsDeps) {
       const version = versionOf(definition, tools)
       const digest = digestOf(version)
       const mono = clock.mono()
-      if (mono < (kept.get(digest) ?? retryAt)) return digest
+      const nextLook = kept.get(digest) ?? retryAt
+      if (mono < nextLook) return digest
       kept.set(digest, mono + RECHECK_MS)
       store(digest, version).catch((error: unknown) => {
         kept.delete(digest)
