@@ -8,6 +8,9 @@ export type RunStatus = 'queued' | 'running' | 'waiting' | 'completed' | 'failed
 export const isFinished = (status: RunStatus): boolean =>
   status === 'completed' || status === 'failed' || status === 'cancelled' || status === 'interrupted'
 
+/** It ended with an error. */
+export const hasFailed = (status: RunStatus): boolean => status === 'failed' || status === 'interrupted'
+
 /** What started a run. It decides whether the run stops when its last reader disconnects. */
 export type RunOrigin = 'reader' | 'background' | 'recovery' | 'answer'
 

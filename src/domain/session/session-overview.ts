@@ -18,7 +18,7 @@ export type SessionActivity = (typeof sessionActivities)[number]
 export const sessionKinds = ['chat', 'supervised'] as const
 export type SessionKind = (typeof sessionKinds)[number]
 
-/** No list that needs more than an index looks at more sessions than this, those of the newest activity. */
+/** Sorting by tokens and counting look at so many sessions, those with the newest activity. */
 export const MOST_COUNTED = 10_000
 
 /** By their last activity, or by the tokens that they have used: that among the newest `MOST_COUNTED`. */

@@ -42,6 +42,27 @@ test('an agent that somebody works on does not fill the disk: the newest version
   expect((await versions.find(first))?.instructions).toBe('first')
 })
 
+test('the tools of an agent are written out once, not at each step', async () => {
+  const clock = createSystemClock()
+  const versions = createAgentVersions({ shared: createLocalShared(clock), clock, logger: silentLogger })
+  let reads = 0
+  const parameters = {
+    get type() {
+      reads += 1
+      return 'object'
+    },
+  }
+  const look = () => [{ name: 'look', description: 'Looks.', parameters }]
+  const first = versions.keep(testAgent, look())
+  await settled()
+  const before = reads
+
+  expect(versions.keep(testAgent, look())).toBe(first)
+  expect(reads).toBe(before)
+  expect(versions.keep(testAgent, [...look(), { name: 'more', description: '', parameters: {} }])).not.toBe(first)
+  expect(versions.keep(testAgent, look())).toBe(first)
+})
+
 test('a version that another process dropped while it is used here is kept again', async () => {
   const clock = createSystemClock()
   const shared = createLocalShared(clock)

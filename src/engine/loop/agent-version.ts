@@ -18,7 +18,7 @@ export interface AgentVersion extends Pick<AgentDefinition, 'name' | 'instructio
 }
 
 const AGENT_VERSION = 'agent_version'
-/** After its last first use. It is longer than logs are kept by default. */
+/** Use renews it before half of this is over. It is longer than logs are kept by default. */
 const KEPT_MS = 400 * 24 * 60 * 60 * 1000
 /** Whoever works on an agent makes a version with each run. The oldest ones go first. */
 const MOST_VERSIONS = 200
@@ -40,6 +40,16 @@ export function createAgentVersions({ shared, clock, logger }: VersionsDeps) {
   /** When each is looked for again. */
   const kept = new Map<string, number>()
   let retryAt = 0
+  /** From step to step an agent has the same tools, and many are long. */
+  const last = new WeakMap<AgentDefinition, { tools: readonly ModelTool[]; digest: string }>()
+
+  function digestFor(definition: AgentDefinition, tools: readonly ModelTool[]): string {
+    const known = last.get(definition)
+    if (known !== undefined && areSame(known.tools, tools)) return known.digest
+    const digest = digestOf(versionOf(definition, tools))
+    last.set(definition, { tools, digest })
+    return digest
+  }
 
   async function store(digest: string, version: AgentVersion): Promise<void> {
     const now = clock.now()
@@ -72,11 +82,12 @@ export function createAgentVersions({ shared, clock, logger }: VersionsDeps) {
   return {
     /** Its digest. Nobody waits until it is stored, and a run goes on if it cannot be. */
     keep(definition: AgentDefinition, tools: readonly ModelTool[]): string {
-      const version = versionOf(definition, tools)
-      const digest = digestOf(version)
+      const digest = digestFor(definition, tools)
       const mono = clock.mono()
-      if (mono < (kept.get(digest) ?? retryAt)) return digest
+      const nextLook = kept.get(digest) ?? retryAt
+      if (mono < nextLook) return digest
       kept.set(digest, mono + RECHECK_MS)
+      const version = versionOf(definition, tools)
       store(digest, version).catch((error: unknown) => {
         kept.delete(digest)
         retryAt = clock.mono() + RETRY_MS
@@ -99,6 +110,13 @@ export function createAgentVersions({ shared, clock, logger }: VersionsDeps) {
     },
   }
 }
+
+const areSame = (some: readonly ModelTool[], others: readonly ModelTool[]): boolean =>
+  some.length === others.length &&
+  some.every(({ name, description, parameters }, i) => {
+    const other = others[i]
+    return name === other?.name && description === other.description && parameters === other.parameters
+  })
 
 const digestOf = (version: AgentVersion): string => sha256(JSON.stringify(version)).slice(0, 16)
 

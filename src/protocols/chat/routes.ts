@@ -215,7 +215,7 @@ export function createChatRoutes({ engine, oversight, readCosts, clock, ids }: C
       summary: 'The sessions of a user',
       describe: () => ({
         tag,
-        description: `The sessions of a user. Of what needs more than an index, the ${MOST_COUNTED.toLocaleString('en')} sessions with the newest activity are looked at: they are sorted by tokens, and counted.`,
+        description: `The sessions of a user. Sorting by tokens and counting look at the ${MOST_COUNTED.toLocaleString('en')} sessions with the newest activity.`,
         query: {
           user_id: UserIdSchema.optional(),
           owner: z

@@ -124,6 +124,15 @@ export function describeSessionLists(open: OpenStore): void {
       expect(await said(await reopen())).toEqual([['open', null]])
     })
 
+    test('call a session failed whose run a stop of the server ended', async () => {
+      const { store } = await openForTest(open)
+      const session = newSession()
+      const run = await acceptedRun(store, accept(session))
+      await done(store, finish(run, { status: 'interrupted', error: { code: 'interrupted', message: 'Stopped.' } }))
+
+      expect(await store.sessions.overview([session.id])).toMatchObject([{ activity: 'failed', failure: 'Stopped.' }])
+    })
+
     test('agree with the overview of each session', async () => {
       const { store } = await openForTest(open)
       await sample(store)

@@ -44,8 +44,8 @@ export interface MessageReads {
   userSpokeAfter(sessionId: string, messageId: string): Promise<boolean>
   /** What people think of the answers of a session, oldest first. */
   feedback(sessionId: string): Promise<Feedback[]>
-  /** Ids of the sessions that have an answer with this id, the latest first. Only clients that bring their own history make several. */
-  sessionsWithAnswer(messageId: string): Promise<string[]>
+  /** Id of the session that has an answer with this id. Only an archive can bring the same one twice; then the latest counts. */
+  sessionWithAnswer(messageId: string): Promise<string | null>
   /** Every message, also superseded ones and those of sub-agents, oldest first. */
   all(sessionId: string): Promise<StoredMessage[]>
 }

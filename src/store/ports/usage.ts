@@ -88,7 +88,7 @@ export function tookLetter(ms: number): string {
   return LETTERS.charAt(Math.min(place, LETTERS.length - 1))
 }
 
-/** The time within which this share of the runs ended, to an eighth. Null: no run is known. */
+/** The time within which this share of the runs ended, give or take an eighth. Null: no run is known. */
 export function tookWithin(took: string, share: number): number | null {
   const counts = new Uint32Array(128)
   for (let i = 0; i < took.length; i += 1)

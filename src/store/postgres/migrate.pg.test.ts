@@ -45,6 +45,28 @@ test('a plan names what is missing and changes nothing, and a migration does it 
   expect(await askOnce(url, 'SELECT n::int FROM schema_versions')).toEqual(migrations.map((_, i) => ({ n: i + 1 })))
 })
 
+test('a record that was decided before keeps the time of its decision, whatever else it says', async () => {
+  const { url, connect } = await open()
+  const place = migrations.findIndex(({ title }) => title === 'when records were decided')
+  await migrate(connect(), { known: migrations.slice(0, place) })
+  const texts = ['a NUL \0, half a \ud83d', '\\u0000 \\\0', 'It is "decidedAt":34']
+  const data = JSON.stringify({ arguments: { decidedAt: 12, texts }, decidedAt: 1_800_000_000_000 })
+  await askOnce(
+    url,
+    `INSERT INTO waits (session, id, run_id, owner, kind, status, created_at, data, unapplied)
+      SELECT 's', status, 'r', 'ann', 'approval', status, 1, data, false FROM (VALUES
+        ('rejected', $text$${data}$text$), ('pending', '{"decidedAt":null}'), ('waiting', '{}')) AS given (status, data)`,
+  )
+
+  await migrate(connect())
+
+  expect(await askOnce(url, 'SELECT id, decided_at::text AS at FROM waits ORDER BY at')).toEqual([
+    { id: 'rejected', at: '1800000000000' },
+    { id: 'pending', at: null },
+    { id: 'waiting', at: null },
+  ])
+})
+
 test('several processes that start at once migrate once', async () => {
   const { url, connect } = await open()
 

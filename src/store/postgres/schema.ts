@@ -432,7 +432,7 @@ export const migrations: readonly Migration[] = [
     sql: `
   ALTER TABLE sessions ADD COLUMN last_read bigint, ADD COLUMN title text, ADD COLUMN failure text;
   UPDATE sessions SET failure = '' FROM (SELECT DISTINCT ON (session) session, status FROM runs ORDER BY session, ord DESC) AS last
-    WHERE last.session = sessions.id AND last.status = 'failed';
+    WHERE last.session = sessions.id AND last.status IN ('failed', 'interrupted');
   CREATE INDEX sessions_read ON sessions (last_read) WHERE last_read IS NOT NULL;
   CREATE INDEX sessions_failed ON sessions (last_activity, id) WHERE failure IS NOT NULL;
   CREATE INDEX messages_answer ON messages (id) WHERE role = 'assistant';
@@ -449,13 +449,14 @@ export const migrations: readonly Migration[] = [
   `,
   },
   {
-    // A table that is written anew builds each index once, and has no dead rows. An update took more than twice as long.
+    // A table that is written anew builds each index once, and has no dead rows. An update took more than twice as long. Each escape
+    // becomes a blank, because Postgres reads no JSON that has a NUL or half of a surrogate pair.
     title: 'when records were decided',
     since: '0.1.0',
     sql: `
   ALTER TABLE waits ADD COLUMN decided_at text;
   ALTER TABLE waits ALTER COLUMN decided_at TYPE bigint
-    USING substring(substr(data, nullif(strpos(data, '"decidedAt":'), 0) + 12, 15) from '^[0-9]+')::bigint;
+    USING (regexp_replace(data, '\\\\u[0-9a-f]{4}', '\\\\u0020', 'g')::json ->> 'decidedAt')::bigint;
   CREATE INDEX waits_done ON waits (kind, COALESCE(decided_at, created_at), id)
     WHERE status NOT IN ('pending', 'nudged', 'escalated');
   `,

@@ -4,7 +4,7 @@ import { ServerError } from '../../domain/errors.ts'
 import { present } from '../../domain/present.ts'
 import type { AnyRecord } from '../../domain/records/record.ts'
 import { countsAsMessage, type MessageMark, type StoredMessage } from '../../domain/session/message.ts'
-import { isFinished, type RunRecord, START } from '../../domain/session/run.ts'
+import { hasFailed, isFinished, type RunRecord, START } from '../../domain/session/run.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
 import { titleOf } from '../../domain/session/session-overview.ts'
 import type { NewEntry } from '../ports/journal.ts'
@@ -243,7 +243,7 @@ function* finishRun(command: FinishRun): Rule<Decision> {
     leaseOwner: null,
   }
   const messagesAdded = yield* insertMessages(changes, run.sessionId, messages)
-  const failure = status === 'failed' ? titleOf(error?.message ?? '') : null
+  const failure = hasFailed(status) ? titleOf(error?.message ?? '') : null
   changes.push({ write: 'update_session', id: run.sessionId, patch: { lastActivity: now, messagesAdded, failure } })
   if (status === 'waiting') {
     for (const wait of waits) {

@@ -1,4 +1,4 @@
-import { type RunRecord, tokenCount } from '../../domain/session/run.ts'
+import { hasFailed, type RunRecord, tokenCount } from '../../domain/session/run.ts'
 import { dayOf, type TokenSums, tookLetter, type UsageRow } from '../ports/usage.ts'
 
 /**
@@ -12,7 +12,7 @@ export function usageRows(run: RunRecord, now: number, intended: Pick<UsageRow, 
   const { sessionId, owner, agent, usage, status, startedAt } = run
   if (startedAt === null) return []
   const ended = {
-    failed: status === 'failed' || status === 'interrupted' ? 1 : 0,
+    failed: hasFailed(status) ? 1 : 0,
     cancelled: status === 'cancelled' ? 1 : 0,
     took: status === 'completed' || status === 'waiting' ? tookLetter(now - startedAt) : '',
   }

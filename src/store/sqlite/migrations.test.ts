@@ -33,6 +33,30 @@ test('a database of an older version keeps what it has and gets what came later,
   db.close()
 })
 
+test('a session of an older version failed if its last run did', () => {
+  const db = new DatabaseSync(':memory:')
+  migrate(db, migrations.slice(0, -2))
+  const session = db.prepare(
+    `INSERT INTO sessions (id, owner, agent, status, created_at, last_activity, message_count, unlisted, seq_ceiling, compacted, metadata)
+      VALUES (?, 'ann', 'a', 'active', 1, 1, 0, 0, 0, 0, '{}')`,
+  )
+  const run = db.prepare(
+    `INSERT INTO runs (id, sid, owner, agent, wire_id, status, origin, input, created_at, usage, cancel_requested, fence)
+      VALUES (?1, ?2, 'ann', 'a', ?1, ?3, 'background', '{}', 1, '[]', 0, 0)`,
+  )
+  const last = { bad: ['completed', 'failed'], cut: ['interrupted'], good: ['failed', 'completed'], waits: ['waiting'] }
+  for (const [id, statuses] of Object.entries(last)) {
+    const { lastInsertRowid } = session.run(id)
+    statuses.forEach((status, i) => void run.run(`${id}-${i}`, lastInsertRowid, status))
+  }
+
+  migrate(db)
+
+  const failed = db.prepare('SELECT id FROM sessions WHERE failure IS NOT NULL ORDER BY id').all()
+  expect(failed.map(({ id }) => id)).toEqual(['bad', 'cut'])
+  db.close()
+})
+
 test('a migration that fails changes nothing', () => {
   const db = new DatabaseSync(':memory:')
   migrate(db)

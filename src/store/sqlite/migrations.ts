@@ -313,7 +313,7 @@ export const migrations: readonly string[] = [
   ALTER TABLE sessions ADD COLUMN title TEXT;
   ALTER TABLE sessions ADD COLUMN failure TEXT;
   UPDATE sessions SET failure = '' WHERE status <> 'terminated'
-    AND sid IN (SELECT sid FROM (SELECT sid, status, max(rid) FROM runs GROUP BY sid) WHERE status = 'failed');
+    AND sid IN (SELECT sid FROM (SELECT sid, status, max(rid) FROM runs GROUP BY sid) WHERE status IN ('failed', 'interrupted'));
   CREATE INDEX sessions_read ON sessions (last_read) WHERE last_read IS NOT NULL;
   CREATE INDEX sessions_failed ON sessions (last_activity, id) WHERE failure IS NOT NULL;
   CREATE INDEX messages_answer ON messages (id) WHERE role = 'assistant';

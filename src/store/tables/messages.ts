@@ -88,8 +88,8 @@ export function messageStatements(ofSession: string, session: string, place: str
     all: { name: 'messages_all', text: `${select} ORDER BY ${place}` },
     known: { name: 'messages_known', text: `${select} AND id = ANY($2::text[]) ORDER BY ${place}` },
     withAnswer: {
-      name: 'sessions_with_answer',
-      text: `SELECT ${session} FROM messages WHERE id = $1 AND role = 'assistant' ORDER BY ${place} DESC LIMIT 10`,
+      name: 'session_with_answer',
+      text: `SELECT ${session} FROM messages WHERE id = $1 AND role = 'assistant' ORDER BY ${place} DESC LIMIT 1`,
     },
     marks: {
       name: 'message_marks',
@@ -99,9 +99,9 @@ export function messageStatements(ofSession: string, session: string, place: str
 }
 
 export function createMessageLists(
-  { many }: Reading,
+  { one, many }: Reading,
   statements: ReturnType<typeof messageStatements>,
-): Pick<MessageReads, 'ofLane' | 'all' | 'known' | 'marks' | 'feedback' | 'sessionsWithAnswer'> {
+): Pick<MessageReads, 'ofLane' | 'all' | 'known' | 'marks' | 'feedback' | 'sessionWithAnswer'> {
   const ofLane = many(statements.ofLane, toMessage)
   const known = many(statements.known, toMessage)
   const marks = many(statements.marks, toMark)
@@ -109,7 +109,7 @@ export function createMessageLists(
     ofLane: async (sessionId, lane, limit) => (await ofLane(sessionId, lane, limit)).reverse(),
     all: many(statements.all, toMessage),
     feedback: many(feedbackOfSession, toFeedback),
-    sessionsWithAnswer: many(statements.withAnswer, ([id]: [string]) => id),
+    sessionWithAnswer: one(statements.withAnswer, ([id]: [string]) => id),
     known: async (sessionId, ids) => (ids.length === 0 ? [] : known(sessionId, ids)),
     marks: async (sessionId, ids) => (ids.length === 0 ? [] : marks(sessionId, ids)),
   }

@@ -19,7 +19,7 @@ export function readStartable({ host, extraArgs, settings, search }: StartableDe
   const set = hostCli === null ? null : launcherFor(hostCli).name
   const trial = { prompt: '', mcpUrl: '', agentToken: '', extraArgs, file: (name: string) => name }
 
-  /** What mends it: a command on the machine of the server, or a line of quarterdeck.yaml. No problem: it can be started. */
+  /** What fixes it: a command on the machine of the server, or a line of quarterdeck.yaml. No problem: it can be started. */
   const lacking = (problem: string | null, command: string | null = null, setting: string | null = null) => ({
     ...{ problem, command, setting },
   })

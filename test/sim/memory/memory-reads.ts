@@ -221,12 +221,9 @@ export function createMemoryReads(state: MemoryState, disk: Pick<MemoryDisk, 'sy
           .filter((one) => one.sessionId === sessionId)
           .map(({ sessionId: _, ...feedback }) => feedback)
           .sort((a, b) => a.at - b.at || (nameOf(a.messageId, a.by) < nameOf(b.messageId, b.by) ? -1 : 1)),
-      sessionsWithAnswer: (messageId) =>
-        [...state.sessions.values()]
-          .filter(({ messages }) => messages.get(messageId)?.role === 'assistant')
-          .map(({ record }) => record.id)
-          .reverse()
-          .slice(0, 10),
+      sessionWithAnswer: (messageId) =>
+        [...state.sessions.values()].findLast(({ messages }) => messages.get(messageId)?.role === 'assistant')?.record
+          .id ?? null,
       known(sessionId, ids) {
         const messages = state.sessions.get(sessionId)?.messages
         return [...new Set(ids)].flatMap((id) => messages?.get(id) ?? [])

@@ -140,7 +140,8 @@ export function decodeInclude({ query }: Pick<Request, 'query'>): { content: boo
 export function decodeLines({ query }: Pick<Request, 'query'>): LineRange {
   const numberIn = (name: string): number | null => {
     const text = query.get(name)
-    if (text === null || /^[1-9]\d{0,8}$/.test(text)) return text === null ? null : Number(text)
+    if (text === null) return null
+    if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
     throw queryProblem({ pointer: name, detail: 'Send the number of a line. The first is 1.' })
   }
   return { from: numberIn('from') ?? 1, to: numberIn('to') }

@@ -226,6 +226,7 @@ describe('POST /inbox/{id}/take', () => {
     const frame = { type: 'taken', items: [{ id: item?.id, taken_by: bySomebody }] }
     expect(await told()).toEqual([frame, frame])
     expect(await (await doors.post(path, {}, asOperator)).json()).toEqual({ taken_by: bySomebody })
+    expect((await doors.post(path, { note: 'mine' }, asOperator)).status).toBe(400)
     // Whoever comes later is told at once.
     const late = readSse(await doors.get('/inbox/events', asOperator))
     expect(dataOf((await late.until('taken')).at(-1) ?? expect.fail())).toEqual(frame)

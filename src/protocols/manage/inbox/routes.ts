@@ -35,7 +35,8 @@ import { streamFeed } from '../events/stream-feed.ts'
 import type { Look } from '../records/kind-on-wire.ts'
 import { createRecordViews, encodeRecord } from '../records/kinds-on-wire.ts'
 import type { RecordView } from '../records/schema.ts'
-import { decodeOwner, decodeSession } from '../supervision/decode.ts'
+import { decodeBody, decodeOwner, decodeSession } from '../supervision/decode.ts'
+import { NoBodySchema } from '../supervision/schema.ts'
 import { type InboxItem, InboxSchema, type Taken, TakenSchema } from './schema.ts'
 
 export interface InboxRoutesDeps {
@@ -90,6 +91,7 @@ export function createInboxRoutes({ engine, feed, inbox, whoLooks, readScenes }:
   }
 
   async function take(request: Request, reply: Reply): Promise<void> {
+    await decodeBody(request, NoBodySchema)
     const { id = '' } = request.params
     await whoLooks.take(id, callerOf(request).user)
     reply.json(200, { taken_by: takenBy(request)(parseUuid(id)) })
@@ -176,8 +178,9 @@ export function createInboxRoutes({ engine, feed, inbox, whoLooks, readScenes }:
         description:
           'Other operators see your name at it for a minute; send it again while you look. It decides nothing and keeps nobody from deciding. It is in no log.',
         params,
+        body: { schema: NoBodySchema, examples: { nothing: {} } },
         responses: { 200: answer('Who else looks at it.', TakenSchema) },
-        errors: ['record_not_found', 'storage_failed'],
+        errors: ['invalid_request', 'record_not_found', 'storage_failed'],
       }),
       handle: take,
     },

@@ -61,18 +61,12 @@ export function createPeopleRoutes({ engine, oversight }: Pick<LogRoutesDeps, 'e
     })
   }
 
-  /** The caller's own session with this answer, else anybody's that they may read. */
   async function sessionWith(request: Request, messageId: string): Promise<SessionRecord> {
-    const ids = await messages.sessionsWithAnswer(messageId)
-    for (const id of ids) {
-      const own = await sessions.find(request.principal.owner, id)
-      if (own !== null) return own
-    }
-    for (const id of ids) {
-      const found = await oversight.session(viewerOf(request), id).catch(nullIf('session_not_found'))
-      if (found !== null) return found
-    }
-    throw messageNotFound(messageId)
+    const id = await messages.sessionWithAnswer(messageId)
+    const session =
+      id === null ? null : await oversight.session(viewerOf(request), id).catch(nullIf('session_not_found'))
+    if (session === null) throw messageNotFound(messageId)
+    return session
   }
 
   async function list(request: Request, reply: Reply): Promise<void> {

@@ -24,7 +24,7 @@ const took = (who: string) =>
     .min(0)
     .nullable()
     .describe(
-      `${who} took no longer, to an eighth. From the start of a run to its end, or to where it waits for a person. Null: no run ended well.`,
+      `${who} took no longer, give or take an eighth. From the start of a run to its end, or to where it waits for a person. Null: no run ended well.`,
     )
 
 const counts = {
