@@ -49,6 +49,8 @@ export function useLinesBetween(readLines: ReadLines | undefined) {
       const start = Math.max(1, from - 1)
       const found = await readLines?.({ from: start, ...(to === null ? {} : { to }) })
       if (found === undefined) return
+      // What is left out of so many bytes is at the end, so these would stand in the wrong place.
+      if (end === 'last' && found.left_out > 0) throw new Error('These lines are too long. Show all of them instead.')
       const lines = found.lines.slice(from - start)
       setBetween((was) => {
         const { first, last } = was.get(key) ?? { first: [], last: [] }
