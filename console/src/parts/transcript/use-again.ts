@@ -1,3 +1,4 @@
+import { useRef } from 'react'
 import { useClient } from '../../data/server.tsx'
 import type { TranscriptItem } from '../../data/transcript.ts'
 import { messageIdOf } from '../../data/use-branch.ts'
@@ -12,11 +13,20 @@ export function useAgain(
   model: string | null = null,
 ): (() => void) | null {
   const client = useClient()
+  /** What stood at the end when somebody asked. A second press would be another run, so one waits until something else stands there. */
+  const asked = useRef<string | null>(null)
+  const end = items.at(-1)?.key ?? null
   const last = items.findLast(({ type }) => type === 'user')
   if (last === undefined) return null
-  return () =>
+  return () => {
+    if (asked.current === end) return
+    asked.current = end
     void client.again(sessionId, messageIdOf(last.key), { onBusy: 'queue', ...given({ model }) }).then(
       () => announce('Asked again. The answer before stays as an earlier version.'),
-      (error: unknown) => announce(errorText(error)),
+      (error: unknown) => {
+        asked.current = null
+        announce(errorText(error))
+      },
     )
+  }
 }
