@@ -110,7 +110,7 @@ inBrowser('a failed run is tried again, its message edited, and each version can
   await talk.getByText('model_failed').waitFor()
 
   // A press that was meant as one is one.
-  await talk.getByRole('button', { name: 'Try again' }).evaluate((button: HTMLElement) => {
+  await talk.getByRole('button', { name: 'Try again' }).evaluate((button: { click(): void }) => {
     button.click()
     button.click()
   })
