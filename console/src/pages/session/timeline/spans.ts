@@ -104,6 +104,15 @@ class SpanFold {
     span.text = 'Broken off. The time goes on until the run did, at this server or another one.'
   }
 
+  /** The run failed because its model did. The server had closed the call by then, as one that ended. */
+  private blame({ code, message }: { code?: string; message: string }): void {
+    if (code?.startsWith('model_') !== true) return
+    const call = this.list.findLast(({ kind, subagent }) => kind === 'model' && subagent === this.inside)
+    if (call === undefined || call.runId !== this.run?.runId) return
+    call.status = 'failed'
+    call.text = message
+  }
+
   private depthOf(event: RunEvent): number {
     const inside = 'subagentRunId' in event ? event.subagentRunId : undefined
     return inside === undefined ? 1 : (this.depths.get(inside) ?? 1) + 1
@@ -151,6 +160,7 @@ class SpanFold {
           this.run.text = event.message
           this.run.usage = event.usage ?? []
         }
+        this.blame(event)
         this.endAll(seq, 'failed')
         return
       }
@@ -228,6 +238,7 @@ class SpanFold {
       case 'SUBAGENT_ERROR': {
         const span = this.open.get(`subagent:${event.subagentRunId}`)
         if (span !== undefined) span.text = event.message
+        this.blame(event)
         this.end(span, seq, 'failed')
         return
       }
