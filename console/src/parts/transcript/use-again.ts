@@ -13,14 +13,13 @@ export function useAgain(
   model: string | null = null,
 ): (() => void) | null {
   const client = useClient()
-  /** What stood at the end when somebody asked. A second press would be another run, so one waits until something else stands there. */
-  const asked = useRef<string | null>(null)
-  const end = items.at(-1)?.key ?? null
+  /** What stood there when somebody asked. A second press would be another run, so nobody asks again before that has changed. */
+  const asked = useRef<readonly TranscriptItem[]>(null)
   const last = items.findLast(({ type }) => type === 'user')
   if (last === undefined) return null
   return () => {
-    if (asked.current === end) return
-    asked.current = end
+    if (asked.current === items) return
+    asked.current = items
     void client.again(sessionId, messageIdOf(last.key), { onBusy: 'queue', ...given({ model }) }).then(
       () => announce('Asked again. The answer before stays as an earlier version.'),
       (error: unknown) => {

@@ -106,9 +106,11 @@ class SpanFold {
 
   /** The run failed because its model did. The server had closed the call by then, as one that ended. */
   private blame({ code, message }: { code?: string; message: string }): void {
-    if (code?.startsWith('model_') !== true) return
-    const call = this.list.findLast(({ kind, subagent }) => kind === 'model' && subagent === this.inside)
-    if (call === undefined || call.runId !== this.run?.runId) return
+    const runId = this.run?.runId
+    const call = this.list.findLast(
+      (one) => one.kind === 'model' && one.runId === runId && one.subagent === this.inside,
+    )
+    if (call === undefined || code?.startsWith('model_') !== true) return
     call.status = 'failed'
     call.text = message
   }
