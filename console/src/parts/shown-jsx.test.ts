@@ -4,6 +4,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseSync } from 'rolldown/utils'
 import { expect, test } from 'vitest'
+import { Link } from 'wouter'
 import { jsx, jsxs } from './shown-jsx.ts'
 
 const src = join(import.meta.dirname, '..')
@@ -14,6 +15,11 @@ test('hidden characters show in texts, labels and tooltips of elements', () => {
   const { props } = jsx('button', { title: ROGUE, 'aria-label': ROGUE, value: ROGUE, children: ROGUE }, undefined)
   expect(props).toEqual({ title: SEEN, 'aria-label': SEEN, value: ROGUE, children: SEEN })
   expect(jsxs('p', { children: ['x', [ROGUE], 3] }, undefined).props).toEqual({ children: ['x', [SEEN], 3] })
+})
+
+test('a link of the router shows them too: it becomes an element that is made elsewhere', () => {
+  const { props } = jsx(Link, { href: '/x', title: ROGUE, children: ROGUE }, undefined)
+  expect(props).toEqual({ href: '/x', title: SEEN, children: SEEN })
 })
 
 test('what is chosen in a list stays what it is, and a component gets what it was given', () => {
@@ -65,7 +71,7 @@ function returnsText(node: Node): boolean {
   if (node.type === 'ConditionalExpression')
     return [node.consequent, node.alternate].some((one) => isNode(one) && returnsText(one))
   if (node.type === 'LogicalExpression') return isNode(node.right) && returnsText(node.right)
-  if (node.type === 'TemplateLiteral') return true
+  if (node.type === 'TemplateLiteral' || node.type === 'MemberExpression') return true
   return node.type === 'Identifier' && !['children', 'undefined'].includes(nameOf(node))
 }
 
@@ -82,14 +88,13 @@ function waysAround(file: string, code: string): string[] {
       found.push('dangerouslySetInnerHTML')
     if (node.type === 'ImportDeclaration' && isNode(node.source) && String(node.source.value).includes('jsx-runtime'))
       found.push('jsx-runtime')
-    if (
-      node.type === 'ReturnStatement' &&
-      file.endsWith('.tsx') &&
-      isNode(node.argument) &&
-      returnsText(node.argument)
-    ) {
-      const inside = parents.findLast(({ type }) => /Function/.test(type))
-      if (/^[A-Z]/.test(nameOf(inside?.id))) found.push(`returns ${nameOf(node.argument) || 'text'}`)
+    // `return text`, or an arrow function that is nothing else.
+    const given = node.type === 'ReturnStatement' ? node.argument : node.type === 'ArrowFunctionExpression' && node.body
+    if (file.endsWith('.tsx') && isNode(given) && returnsText(given)) {
+      const all = [...parents, node]
+      const at = all.findLastIndex(({ type }) => /Function/.test(type))
+      const name = nameOf(all[at]?.id) || nameOf(all[at - 1]?.id)
+      if (/^[A-Z]/.test(name)) found.push(`returns ${nameOf(given) || 'text'}`)
     }
   })
   return found
@@ -117,4 +122,7 @@ test('it is the check that finds them', () => {
     'returns text',
     'dangerouslySetInnerHTML',
   ])
+  const short = `const Name = ({ agent }) => agent.name
+    const Text = ({ text }) => { return text }`
+  expect(waysAround('x.tsx', short)).toEqual(['returns name', 'returns text'])
 })

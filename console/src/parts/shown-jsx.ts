@@ -23,7 +23,7 @@ function shown(type: unknown, props: Props): Props {
     // Its text would be what is chosen.
     if (type === 'option' && props.value === undefined) set('value', props.children)
   }
-  if (typeof type !== 'string') return next
+  if (typeof type !== 'string' && !isForwarded(type)) return next
   for (const name of READ) {
     const text = props[name]
     if (typeof text !== 'string') continue
@@ -33,9 +33,13 @@ function shown(type: unknown, props: Props): Props {
   return next
 }
 
+const has = (type: unknown, name: string): boolean => typeof type === 'object' && type !== null && name in type
+
 /** What `memo` and `lazy` make is a component; a context is not. */
-const isLater = (type: unknown): boolean =>
-  typeof type === 'object' && type !== null && ('compare' in type || 'render' in type || '_init' in type)
+const isLater = (type: unknown): boolean => has(type, 'compare') || has(type, '_init')
+
+/** A link of the router. It becomes an element in the code of the router, which does not come through here. */
+const isForwarded = (type: unknown): boolean => has(type, 'render')
 
 function shownChildren(children: unknown): unknown {
   if (typeof children === 'string') return markHidden(children)

@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useRef } from 'react'
 import { useClient } from '../../data/server.tsx'
 import type { TranscriptItem } from '../../data/transcript.ts'
 import { messageIdOf } from '../../data/use-branch.ts'
@@ -13,17 +13,17 @@ export function useAgain(
   model: string | null = null,
 ): (() => void) | null {
   const client = useClient()
-  /** Where the conversation ended when somebody asked again: a second press must not ask for another answer. */
-  const [askedAt, setAskedAt] = useState<string | null>(null)
-  const end = items.at(-1)?.key
+  /** What stood there when somebody asked. A second press would be another run, so nobody asks again before that has changed. */
+  const asked = useRef<readonly TranscriptItem[]>(null)
   const last = items.findLast(({ type }) => type === 'user')
-  if (last === undefined || end === undefined || askedAt === end) return null
+  if (last === undefined) return null
   return () => {
-    setAskedAt(end)
+    if (asked.current === items) return
+    asked.current = items
     client.again(sessionId, messageIdOf(last.key), { onBusy: 'queue', ...given({ model }) }).then(
       () => announce('Asked again. The answer before stays as an earlier version.'),
       (error: unknown) => {
-        setAskedAt(null)
+        asked.current = null
         announce(errorText(error))
       },
     )

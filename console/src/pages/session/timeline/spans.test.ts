@@ -37,6 +37,34 @@ test('a run has its model calls and tool calls, and a tool runs from the end of 
   expect(tokensIn(list[0]?.usage ?? [])).toBe(7)
 })
 
+test('a model call that failed says so and why, whether it had begun to answer or not', () => {
+  const brokenOff = { metadata: { quarterdeck: { brokenOff: true } } }
+  const { list } = spansOf(
+    log(
+      [0, started('r')],
+      [10, { type: 'STEP_STARTED', stepName: 'step_1' }],
+      [20, { type: 'STEP_FINISHED', stepName: 'step_1' }],
+      [20, { type: 'RUN_ERROR', message: 'The key was refused.', code: 'model_auth_failed' }],
+      [30, started('s')],
+      [40, { type: 'STEP_STARTED', stepName: 'step_1' }],
+      [50, { type: 'TEXT_MESSAGE_START', messageId: 'm', role: 'assistant' }],
+      [60, { type: 'TEXT_MESSAGE_END', messageId: 'm', ...brokenOff }],
+      [60, { type: 'STEP_FINISHED', stepName: 'step_1' }],
+      [60, { type: 'RUN_ERROR', message: 'The model broke.', code: 'model_failed' }],
+      [70, started('t')],
+      [80, { type: 'STEP_STARTED', stepName: 'step_1' }],
+      [90, { type: 'STEP_FINISHED', stepName: 'step_1' }],
+      [90, { type: 'RUN_ERROR', message: 'Too many steps.', code: 'limit' }],
+    ),
+  )
+
+  expect(list.filter(({ kind }) => kind === 'model').map(({ status, text }) => [status, text])).toEqual([
+    ['failed', 'The key was refused.'],
+    ['failed', 'The model broke.'],
+    ['done', null],
+  ])
+})
+
 test('an answer that broke off is marked, and the next one begins anew', () => {
   const brokenOff = { metadata: { quarterdeck: { brokenOff: true } } }
   const { list } = spansOf(

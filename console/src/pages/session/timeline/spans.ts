@@ -103,6 +103,17 @@ class SpanFold {
     span.text = 'Broken off. The time goes on until the run did, at this server or another one.'
   }
 
+  /** The run failed because its model did. The server had closed the call by then, as one that ended. */
+  private blame({ code, message }: { code?: string; message: string }): void {
+    const runId = this.run?.runId
+    const call = this.list.findLast(
+      (one) => one.kind === 'model' && one.runId === runId && one.subagent === this.inside,
+    )
+    if (call === undefined || code?.startsWith('model_') !== true) return
+    call.status = 'failed'
+    call.text = message
+  }
+
   private depthOf(event: RunEvent): number {
     const inside = 'subagentRunId' in event ? event.subagentRunId : undefined
     return inside === undefined ? 1 : (this.depths.get(inside) ?? 1) + 1
@@ -150,6 +161,7 @@ class SpanFold {
           this.run.text = event.message
           this.run.usage = event.usage ?? []
         }
+        this.blame(event)
         this.endAll(seq, 'failed')
         return
       }
@@ -227,6 +239,7 @@ class SpanFold {
       case 'SUBAGENT_ERROR': {
         const span = this.open.get(`subagent:${event.subagentRunId}`)
         if (span !== undefined) span.text = event.message
+        this.blame(event)
         this.end(span, seq, 'failed')
         return
       }
