@@ -5,7 +5,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { openConsoleHouse } from '../console/support/console-house.ts'
 import { fillInbox } from '../console/support/morning-inbox.ts'
 
@@ -36,7 +36,8 @@ inTmux.each([60, 80, 120])(
         encoding: 'utf8',
         env: { ...process.env, LC_ALL: 'C.UTF-8' },
       })
-    onTestFinished(() => void spawnSync('tmux', ['-S', join(root, 's'), 'kill-server']))
+    // Its socket is in the folder of the house, so it ends before the house does.
+    using _terminal = { [Symbol.dispose]: () => void spawnSync('tmux', ['-S', join(root, 's'), 'kill-server']) }
     const env = [
       `QUARTERDECK_CONFIG_DIR=${join(root, 'config')}`,
       `QUARTERDECK_OPERATOR_TOKEN=${house.operator}`,

@@ -98,7 +98,7 @@ export function Transcript({
     const index = going.current === null ? -1 : lines.findIndex(({ key }) => key === going.current)
     if (index === -1) return
     isFollowing.current = false
-    setAtEnd(false)
+    setAtEnd(rows.getTotalSize() <= (box.current?.clientHeight ?? 0))
     const size = rows.measurementsCache[index]?.size ?? 0
     rows.scrollToIndex(index, { align: size < (box.current?.clientHeight ?? 0) ? 'center' : 'start' })
   }, [goTo, items])
