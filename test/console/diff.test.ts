@@ -60,6 +60,7 @@ inBrowser('a diff has colours that know what stands above, and opens the lines b
   expect(await page.evaluate("document.activeElement.closest('article') !== null")).toBe(true)
   await page.getByRole('button', { name: 'Next change' }).click()
   await diff.getByRole('button', { name: 'Show first 20' }).first().click()
+  await page.mouse.wheel(0, 300)
   await expect.poll(() => diff.getByText('23 lines not in the diff').count(), LATE).toBe(1)
   for (let i = 0; i < 2; i += 1) await page.getByRole('button', { name: 'Next change' }).click()
   await diff.getByRole('button', { name: 'Show all below' }).click()
@@ -166,3 +167,34 @@ inBrowser(
     expect(complaints).toEqual([])
   },
 )
+
+inBrowser('a diff of 20,000 lines has fewer than 1,000 elements in the page, also side by side', async () => {
+  await using house = await openConsoleHouse()
+  const lines = Array.from({ length: 10_000 }, (_, i) => `const line${i} = ${i}`)
+  const shop = house.folder('shop', { 'long.ts': textOf(lines) })
+  const after = textOf(lines.map((line) => line.replace('const', 'let')))
+  const answer = house.agent('window-1', shop)('ask_approval', { title: 'Long', file_path: 'long.ts', diff: after })
+  void answer.catch(() => {})
+  await Promise.all(Array.from({ length: 20 }, () => house.say('wipe')))
+  await expect.poll(async () => (await house.client.inbox()).total, LATE).toBe(21)
+  const change = (await house.client.approvals({ status: 'pending' })).find(({ kind }) => kind === 'diff')
+  await using browser = await connectBrowser()
+  const { page, complaints } = await signIn(browser, house, { at: `/inbox/${change?.approval_id}`, viewport: DESK })
+  const toMiddle = async (): Promise<number> => {
+    await diffOf(page)
+      .getByText(/line\d+ = \d+/)
+      .first()
+      .waitFor()
+    await page.getByRole('article').hover()
+    for (let turn = 0; turn < 10; turn += 1) await page.mouse.wheel(0, 3_000)
+    await page.waitForTimeout(1_000)
+    return page.evaluate<number>(`document.querySelectorAll('*').length`)
+  }
+
+  expect(await toMiddle()).toBeLessThan(1_000)
+  await page.getByRole('button', { name: 'Full width' }).click()
+  await page.getByRole('button', { name: 'Side by side', pressed: true }).waitFor()
+  expect(await toMiddle()).toBeLessThan(1_000)
+  expect(await barriersOf(page)).toEqual([])
+  expect(complaints).toEqual([])
+})

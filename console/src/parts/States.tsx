@@ -28,13 +28,20 @@ export function How({ to }: { to: string }) {
   )
 }
 
-/** Grey rows as high as the real ones. They appear after a moment. */
-export function Loading({ rows = 6, height = 56 }: { rows?: number; height?: number }) {
+interface Bones {
+  rows?: number
+  /** Of a row, or of each card from the top. */
+  height?: number | readonly number[]
+}
+
+/** Grey rows and cards as high as the real ones. They appear after a moment. */
+export function Loading({ rows = 6, height = 56 }: Bones) {
+  const heights = typeof height === 'number' ? Array<number>(rows).fill(height) : height
   return (
     <div className={styles.loading} role="status" aria-label="Loading">
-      {Array.from({ length: rows }, (_, i) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the rows are all the same
-        <div key={i} className={styles.bone} data-shape={shapeOf(height)} style={{ height }} />
+      {heights.map((one, i) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: they never change places
+        <div key={i} className={styles.bone} data-shape={shapeOf(one)} style={{ height: one }} />
       ))}
     </div>
   )
@@ -48,16 +55,14 @@ export function LoadingPage({ name }: { name: string }) {
   return (
     <div className={styles.page}>
       <div className={styles.name}>{name}</div>
-      <Loading rows={8} />
+      <Loading />
     </div>
   )
 }
 
-interface PendingProps {
+interface PendingProps extends Bones {
   /** What was asked for and is not here yet. */
   query: { error: unknown; refetch: () => unknown }
-  rows?: number
-  height?: number
 }
 
 /** In place of an answer: it is on its way, or did not come. */

@@ -38,7 +38,9 @@ export function AgentFigures({ agent }: { agent: string }) {
       ) : (
         <>
           <UsageSums total={data.total} currency={data.currency} />
-          <Link href={`/usage?${days}`}>Day by day</Link>
+          <Link href={`/usage?${days}`} className={styles.days}>
+            Day by day
+          </Link>
         </>
       )}
     </Panel>

@@ -91,7 +91,7 @@ function Missing({ name, query }: { name: string; query: ReturnType<typeof useAg
       </Empty>
     )
   }
-  return <Pending query={query} rows={3} height={120} />
+  return <Pending query={query} height={[138, 226, 400]} />
 }
 
 function About({ agent: { description, model, capabilities, suggestions } }: { agent: Agent }) {

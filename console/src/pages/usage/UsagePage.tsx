@@ -67,7 +67,7 @@ export default function UsagePage() {
       {range.problem !== null ? (
         <Empty title={range.problem} icon={<UsageIcon />} />
       ) : days.data === undefined ? (
-        <Pending query={days} rows={3} height={160} />
+        <Pending query={days} height={[96, 370, 300]} />
       ) : days.data.total.runs === 0 ? (
         <Empty title="Nothing ran in these days" icon={<UsageIcon />}>
           <p>Every run counts here, with its time, tokens and cost, for 400 days. Begin with a message:</p>

@@ -168,7 +168,6 @@ function Sign({ half: { line, from }, row, isCurrent, canComment, actions }: Lin
 }
 
 const signs = { same: ' ', add: '+', remove: '−' } as const
-const signNames = { same: '', add: 'Added: ', remove: 'Removed: ' } as const
 
 function LineText({ half, ...props }: LineProps & { half: Half }) {
   const { colours } = props
@@ -181,14 +180,12 @@ function LineText({ half, ...props }: LineProps & { half: Half }) {
   const tones = useMemo(() => (colours === undefined ? [] : tonesOf(colours, line)), [colours, line])
   useLayoutEffect(() => {
     if (code.current === null || tones.length === 0) return
-    const children = [...code.current.childNodes].slice(line.type === 'same' ? 0 : 1)
-    return paint(children, segments, tones, from)
-  }, [line, tones, segments, from])
+    return paint([...code.current.childNodes], segments, tones, from)
+  }, [tones, segments, from])
   return (
     <>
       <Sign half={half} {...props} />
       <code ref={code} className={`${styles.text} ${styles[line.type]}`} dir="ltr">
-        {line.type !== 'same' && <span className="unseen">{signNames[line.type]}</span>}
         {segments.map(({ text, isMark, isChanged }, i) =>
           isMark || isChanged ? (
             // biome-ignore lint/suspicious/noArrayIndexKey: the segments never change places

@@ -53,7 +53,7 @@ export function SeenRows({ count, keyOf, rowHeight, children, onSeen, label, isW
     estimateSize: () => rowHeight,
     getItemKey: keyOf,
     scrollMargin: margin,
-    overscan: 12,
+    overscan: 6,
   })
 
   // What stands above may grow and shrink, and the rows begin below it.

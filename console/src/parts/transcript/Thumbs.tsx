@@ -6,7 +6,7 @@ import { useClient } from '../../data/server.tsx'
 import { errorText } from '../../error-text.ts'
 import { announce } from '../Announcer.tsx'
 import { Button, IconButton } from '../Button.tsx'
-import { TextArea } from '../Field.tsx'
+import { focusEnd, TextArea } from '../Field.tsx'
 import { DownIcon, UpIcon } from '../icons.ts'
 import styles from './Thumbs.module.css'
 
@@ -70,7 +70,8 @@ const LONGEST_NOTE = 2_000
 export function FeedbackNotes(rated: Rated) {
   const { page } = usePlace()
   const { own, others, rate } = useFeedback(rated)
-  const [draft, setDraft] = useState<string | null>(null)
+  /** Null: it was closed. Undefined: it was never open. What is pressed here goes away, so the focus moves on with it. */
+  const [draft, setDraft] = useState<string | null>()
   if (own === null && others.length === 0) return null
   async function save(): Promise<void> {
     if (own !== null && (await rate(own.value, draft?.trim() || null))) setDraft(null)
@@ -88,22 +89,24 @@ export function FeedbackNotes(rated: Rated) {
             )}
           </p>
         ))}
-      {own !== null && draft === null && (
+      {own !== null && draft == null && (
         <p>
           {own.note !== null && (
             <>
               Your note: <bdi>{own.note}</bdi>{' '}
             </>
           )}
-          <Button kind="quiet" onClick={() => setDraft(own.note ?? '')}>
+          <Button kind="quiet" autoFocus={draft === null} onClick={() => setDraft(own.note ?? '')}>
             {own.note === null ? 'Add a note' : 'Change the note'}
           </Button>
         </p>
       )}
-      {draft !== null && (
+      {draft != null && (
         <div className={styles.form}>
           <TextArea
             label="Your note on this answer"
+            autoFocus
+            onFocus={({ target }) => focusEnd(target)}
             maxLength={LONGEST_NOTE}
             value={draft}
             onChange={({ target }) => setDraft(target.value)}
