@@ -2,7 +2,7 @@
 
 import { modelName } from '../domain/agent/agent.ts'
 import type { ByteBudget } from '../domain/byte-budget.ts'
-import { ServerError } from '../domain/errors.ts'
+import { hasCode, ServerError } from '../domain/errors.ts'
 import { createIds, type Ids } from '../domain/ids.ts'
 import { mostNeeded } from '../domain/supervision/quorum.ts'
 import type { EngineOptions } from '../engine/create-engine.ts'
@@ -115,6 +115,12 @@ function refuseLargeQuorum(agents: AppOptions['agents'], people: number): void {
   }
 }
 
+/** The file of the agent does not have the mistake, so the error says where it stands. */
+const cannotTry = (name: string) => (error: unknown) => {
+  if (!hasCode(error, 'config_invalid')) throw error
+  throw new ServerError('config_invalid', `${name} under try_models in the settings of the server: ${error.message}`)
+}
+
 function prepareAgents(
   { agents, settings, version, log, tools, reload }: AppOptions,
   shared: Pick<Prepared, 'connections' | 'processes' | 'strays' | 'clock' | 'ids'>,
@@ -130,7 +136,10 @@ function prepareAgents(
       const deps = { http: modelHttp, clock, ids, random: Math.random, log, directory }
       const model = await createModel(definition.model, deps)
       const tried = new Map<string, Model>()
-      for (const one of definition.tried ?? []) tried.set(modelName(one), await createModel(one, deps))
+      for (const one of definition.tried ?? []) {
+        const name = modelName(one)
+        tried.set(name, await createModel(one, deps).catch(cannotTry(name)))
+      }
       const unenforced = definition.responseFormat === null ? [] : createJsonCheck(definition.responseFormat).warnings
       if (unenforced.length > 0) {
         log.warn('The response_format is not enforced in full.', { agent: definition.name, warnings: unenforced })
