@@ -61,7 +61,9 @@ describe('a start that fails', () => {
     await expect(open(dataDir, {}, [keyless])).rejects.toMatchObject({ code: 'config_invalid' })
     await expect(open(dataDir, {}, [{ ...agent, tried: [keyless.model] }])).rejects.toMatchObject({
       code: 'config_invalid',
-      message: expect.stringMatching(/^openai\/gpt-5-mini under try_models in the settings of the server: .* needs a key/),
+      message: expect.stringMatching(
+        /^openai\/gpt-5-mini under try_models in the settings of the server: .* needs a key/,
+      ),
     })
     const several: AgentDefinition = { ...agent, approval: { ...agent.approval, quorum: sameForEveryRisk(2) } }
     await expect(open(dataDir, {}, [several])).rejects.toMatchObject({
