@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import type { Page } from 'playwright-core'
 import { expect, inject, test } from 'vitest'
 import { connectBrowser } from '../clients/chat-page.ts'
-import { openConsoleHouse } from '../console/support/console-house.ts'
+import { type ConsoleHouse, openConsoleHouse } from '../console/support/console-house.ts'
 import { barriersOf, lookAt, PHONE, signIn } from '../console/support/console-page.ts'
 import { until } from '../crash/support/until.ts'
 
@@ -13,6 +13,14 @@ const BUSY = { timeout: 240_000 }
 
 const rowsOf = (page: Page) => page.getByRole('list', { name: 'Sessions' }).getByRole('listitem')
 const rowOf = (page: Page, name: string) => rowsOf(page).filter({ hasText: name })
+
+/** The id of what a new session answers. */
+async function answerTo(house: ConsoleHouse, words: string): Promise<string> {
+  const id = await house.say(words)
+  const messages = async () => (await house.client.sessions.get(id)).messages
+  await until('an answer', async () => (await messages()).length === 2)
+  return (await messages()).at(-1)?.message_id ?? ''
+}
 
 /** What the browser saves when this is done. */
 async function savedBy(page: Page, act: () => Promise<void>): Promise<{ name: string; text: string }> {
@@ -93,7 +101,7 @@ inBrowser(
   BUSY,
   async () => {
     await using house = await openConsoleHouse()
-    for (const words of ['hello one', 'hello two', 'hello three', 'hello four']) await house.say(words)
+    for (const words of ['hello one', 'hello two', 'hello three', 'hello four']) await answerTo(house, words)
     await using browser = await connectBrowser()
     const { page, complaints } = await signIn(browser, house, { at: '/sessions' })
     await rowOf(page, 'hello one').waitFor()
@@ -134,10 +142,9 @@ inBrowser(
 
 inBrowser('the list is ordered and narrowed by what people think of answers', BUSY, async () => {
   await using house = await openConsoleHouse()
-  const first = await house.say('hello one')
-  await house.say('something else')
-  const { messages } = await house.client.sessions.get(first)
-  await house.client.sessions.rate(messages.at(-1)?.message_id ?? '', { value: 'down', note: 'Wrong port.' })
+  const answer = await answerTo(house, 'hello one')
+  await answerTo(house, 'something else')
+  await house.client.sessions.rate(answer, { value: 'down', note: 'Wrong port.' })
   await using browser = await connectBrowser()
   const { page, complaints } = await signIn(browser, house, { at: '/sessions' })
   const titles = () => rowsOf(page).getByRole('link').allTextContents()
