@@ -3,7 +3,7 @@
 // A provider reads tools, instructions and conversation in this order. Anthropic keeps what stands before a mark of the request before;
 // the others keep whatever the request before began with.
 
-import type { AgentDefinition } from '../src/domain/agent/agent.ts'
+import type { ModelAgent, ModelSettings } from '../src/domain/agent/agent.ts'
 import type { StoredMessage } from '../src/domain/session/message.ts'
 import { buildRequest } from '../src/engine/loop/build-request.ts'
 import { anthropicApi } from '../src/models/anthropic/request.ts'
@@ -13,7 +13,7 @@ import { openAiApi } from '../src/models/openai/request.ts'
 import { median } from './percentiles.ts'
 
 const RUNS = 30
-const settings: AgentDefinition['model'] = {
+const settings: ModelSettings = {
   provider: 'openai',
   name: 'some',
   apiKey: 'none',
@@ -36,7 +36,7 @@ function* requests(maxMessages: number): Generator<ModelRequest> {
     model: settings,
     context: { maxMessages },
     responseFormat: null,
-  } as AgentDefinition
+  } as ModelAgent
   const said = (id: string, more: Pick<StoredMessage, 'role' | 'content'> & Partial<StoredMessage>) =>
     history.push({ id, runId: 'r', createdAt: 1, ...more })
   for (let run = 0; run < RUNS; run += 1) {

@@ -9,7 +9,7 @@ import { json } from 'node:stream/consumers'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { resolveSettings } from '../config/settings/resolve-settings.ts'
 import type { SettingFlags } from '../config/settings/settings.ts'
-import type { AgentDefinition } from '../domain/agent/agent.ts'
+import type { ModelAgent } from '../domain/agent/agent.ts'
 import { sameForEveryRisk } from '../domain/supervision/quorum.ts'
 import { testAgent } from '../engine/testing/open-engine.ts'
 import { createRecordFile } from '../http/auth/config-folder/record-file.ts'
@@ -25,7 +25,7 @@ import { type App, createApp } from './app.ts'
 import type { AppOptions } from './app-options.ts'
 import { testAppOptions } from './testing/test-app.ts'
 
-const agent: AgentDefinition = { ...testAgent, model: { ...testAgent.model, provider: 'demo', name: 'demo' } }
+const agent: ModelAgent = { ...testAgent, model: { ...testAgent.model, provider: 'demo', name: 'demo' } }
 const certificate = join(import.meta.dirname, '..', 'http', 'testing', 'localhost-cert.pem')
 const key = join(import.meta.dirname, '..', 'http', 'testing', 'localhost-key.pem')
 
@@ -56,7 +56,7 @@ async function open(
 describe('a start that fails', () => {
   test('leaves nothing behind when a model, a certificate or a quorum cannot be used', async () => {
     const dataDir = join(emptyFolder(), 'data')
-    const keyless: AgentDefinition = { ...agent, model: { ...agent.model, provider: 'openai', name: 'gpt-5-mini' } }
+    const keyless: ModelAgent = { ...agent, model: { ...agent.model, provider: 'openai', name: 'gpt-5-mini' } }
 
     await expect(open(dataDir, {}, [keyless])).rejects.toMatchObject({ code: 'config_invalid' })
     await expect(open(dataDir, {}, [{ ...agent, tried: [keyless.model] }])).rejects.toMatchObject({
@@ -65,7 +65,7 @@ describe('a start that fails', () => {
         /^openai\/gpt-5-mini under try_models in the settings of the server: .* needs a key/,
       ),
     })
-    const several: AgentDefinition = { ...agent, approval: { ...agent.approval, quorum: sameForEveryRisk(2) } }
+    const several: ModelAgent = { ...agent, approval: { ...agent.approval, quorum: sameForEveryRisk(2) } }
     await expect(open(dataDir, {}, [several])).rejects.toMatchObject({
       code: 'config_invalid',
       message: `The agent ${agent.name} asks for 2 yeses (approval.quorum), and there is only one operator. Add some to \`operators\` in quarterdeck.yaml, or lower it.`,
@@ -177,7 +177,7 @@ describe('the log of an app', () => {
 })
 
 test('the cost of a run in the log is the one in /usage, by the prices of the agent file', async () => {
-  const priced: AgentDefinition = { ...agent, model: { ...agent.model, prices: { input: 100, output: 200 } } }
+  const priced: ModelAgent = { ...agent, model: { ...agent.model, prices: { input: 100, output: 200 } } }
   const lines: LogLine[] = []
   const app = await open(emptyFolder(), {}, [priced], { log: collectLines(lines) })
   const { url, tokens } = await app.listen()

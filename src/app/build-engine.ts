@@ -5,6 +5,7 @@ import { withAgentPrices } from '../domain/agent/prices.ts'
 import { isPostgres } from '../domain/settings/store-settings.ts'
 import { createEngine } from '../engine/create-engine.ts'
 import { createEventLog } from '../engine/middleware/middleware.ts'
+import type { HostWork } from '../engine/ports/host-work.ts'
 import type { AttachedFiles } from '../files/attached-files.ts'
 import { createCallRules } from '../supervision/approvals/call-rules.ts'
 import { createGate } from '../supervision/approvals/create-gate.ts'
@@ -14,7 +15,7 @@ import { createLaterAssessWork } from '../supervision/risk/later-assess-work.ts'
 import type { Known } from './open-access.ts'
 import { ANSWER_MS } from './open-log.ts'
 
-export function buildEngine(built: Known & { files: AttachedFiles }, undo: AsyncDisposableStack) {
+export function buildEngine(built: Known & { files: AttachedFiles; hostWork: HostWork }, undo: AsyncDisposableStack) {
   const { parts: agents, settings, store, sessionLog, wake, files, telemetry, replica, clock, ids, log } = built
   // What both the engine's gate and the approvals behind it are made of.
   const approving = {
@@ -36,7 +37,7 @@ export function buildEngine(built: Known & { files: AttachedFiles }, undo: Async
   }
   const prices = withAgentPrices(
     settings.prices,
-    agents.map(({ definition }) => definition.model),
+    agents.flatMap(({ definition }) => definition.model ?? []),
   )
   const dayLimits = createDayLimits({
     limits: settings.limits.perDay,
@@ -59,6 +60,7 @@ export function buildEngine(built: Known & { files: AttachedFiles }, undo: Async
     logger: log,
     telemetry,
     files,
+    hostWork: built.hostWork,
     gate: createGate(approving),
     admit: limitsAnybody(settings.limits.perDay) ? dayLimits.admit : null,
     acceptWithinMs: isPostgres(settings.store) ? settings.store.waitMs + ANSWER_MS : null,

@@ -1,5 +1,6 @@
 // What the doors stand on: files, engine and supervision, wired on an open store.
 
+import { answersWith } from '../domain/agent/agent.ts'
 import { createJanitor } from '../engine/sessions/janitor.ts'
 import { createChainCheck } from '../store/chain-check.ts'
 import { createApprovals } from '../supervision/approvals/create-approvals.ts'
@@ -72,7 +73,7 @@ export async function createServices(parts: Telling, undo: AsyncDisposableStack)
       usage: store.usage,
       sessions: store.sessions,
       prices,
-      models: engine.agents.list.map(({ model }) => model),
+      models: engine.agents.list.map(answersWith),
     }),
     readCosts: createReadCosts({ usage: store.usage, prices }),
     dayLimits,

@@ -1,4 +1,6 @@
+import { answersWith } from '../domain/agent/agent.ts'
 import { ServerError } from '../domain/errors.ts'
+import { isModelAgent } from '../engine/create-engine.ts'
 import { healthRoutes } from '../http/health/routes.ts'
 import { metricsRoutes } from '../http/metrics/metrics.ts'
 import type { Route } from '../http/route.ts'
@@ -16,10 +18,11 @@ export function operationsRoutes(
     ...healthRoutes({
       version,
       agentName: answering.definition.name,
-      provider: answering.definition.model.provider,
+      provider: answersWith(answering.definition).provider,
       checks: {
         storage: store === null ? notReady : () => store.check(),
-        model: async () => answering.model.check(AbortSignal.timeout(3_000)),
+        // Whether a program of the agent starts is only known when it does: `doctor` tries it.
+        model: async () => (isModelAgent(answering) ? answering.model.check(AbortSignal.timeout(3_000)) : undefined),
       },
       servers: () => [
         ...parts.flatMap(({ definition, toolbox }) =>

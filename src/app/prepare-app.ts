@@ -5,7 +5,7 @@ import type { ByteBudget } from '../domain/byte-budget.ts'
 import { hasCode, ServerError } from '../domain/errors.ts'
 import { createIds, type Ids } from '../domain/ids.ts'
 import { mostNeeded } from '../domain/supervision/quorum.ts'
-import type { EngineOptions } from '../engine/create-engine.ts'
+import type { EngineOptions, PreparedAgent } from '../engine/create-engine.ts'
 import type { Metrics } from '../http/metrics/metrics.ts'
 import { createGuard, type Guard } from '../http/server/guard.ts'
 import { readBasePath } from '../http/server/target.ts'
@@ -24,6 +24,7 @@ import { createToolbox } from '../tools/create-toolbox.ts'
 import { createStartQueue, PATIENCE_MS } from '../tools/mcp/start-queue.ts'
 import { createProcessGroups, type ProcessGroups } from '../tools/process/process-groups.ts'
 import type { AppOptions } from './app-options.ts'
+import type { Toolbox } from '../tools/tool.ts'
 import { createReplicaClock, type ReplicaClock } from './replica-clock.ts'
 
 /** The options, and what was made of them. */
@@ -54,6 +55,14 @@ export interface Base extends Prepared {
   state: ServerState
   metrics: Metrics
   readerBudget: ByteBudget
+}
+
+/** The program of a hosted agent has its own. */
+const noTools: Toolbox = {
+  start() {},
+  tools: async () => new Map(),
+  servers: () => [],
+  async close() {},
 }
 
 /** Throws `config_invalid`, and leaves nothing open then. */
@@ -131,7 +140,8 @@ function prepareAgents(
   const queue = createStartQueue()
   const known = agents.map((one) => ({ ...one, given: tools[one.name] ?? [] }))
   return Promise.all(
-    agents.map(async (definition) => {
+    agents.map(async (definition): Promise<PreparedAgent> => {
+      if (definition.host !== null) return { definition, toolbox: noTools }
       const { directory } = definition
       const deps = { http: modelHttp, clock, ids, random: Math.random, log, directory }
       const model = await createModel(definition.model, deps)

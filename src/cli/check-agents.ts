@@ -4,7 +4,7 @@ import { statSync } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
 import type { LoadedConfig } from '../app/load-config.ts'
 import { type ConfigIssue, distinctIssues, issueWithoutLine } from '../config/config-error.ts'
-import type { AgentDefinition } from '../domain/agent/agent.ts'
+import type { AgentDefinition, ModelAgent } from '../domain/agent/agent.ts'
 import type { McpServerSettings, ToolSettings } from '../domain/agent/tool-settings.ts'
 import { ServerError } from '../domain/errors.ts'
 import { createIds } from '../domain/ids.ts'
@@ -44,6 +44,7 @@ export function missingCommands({ agents, places }: LoadedConfig, io: Io): Confi
 }
 
 async function modelProblem(agent: AgentDefinition, { version, io }: AgentCheckDeps): Promise<ServerError | null> {
+  if (agent.host !== null) return null
   await using source = await modelSource(agent, version, io)
   try {
     await source.create()
@@ -55,7 +56,7 @@ async function modelProblem(agent: AgentDefinition, { version, io }: AgentCheckD
 }
 
 /** Creates the model of an agent. Its connections end with the block. */
-export async function modelSource({ model, directory }: AgentDefinition, version: string, { clock }: Io) {
+export async function modelSource({ model, directory }: ModelAgent, version: string, { clock }: Io) {
   const { createModel } = await import('../models/create-model.ts')
   const { createModelHttp } = await import('../models/wire/model-http.ts')
   const { createConnections } = await import('../outgoing/connections.ts')

@@ -22,7 +22,7 @@ export const serverSecrets = ({
   ].flatMap((secret) => (secret === null || secret === 'none' ? [] : [secret]))
 
 const keysOf = ({ model, tried = [], judge, tools }: AgentDefinition): string[] => [
-  ...[model, ...tried].flatMap(modelKeys),
+  ...[...(model === null ? [] : [model]), ...tried].flatMap(modelKeys),
   ...(judge === null ? [] : modelKeys(judge)),
   ...tools.flatMap(toolSecrets),
 ]

@@ -19,17 +19,27 @@ import type { Gate } from './gate.ts'
 import { type AgentVersions, createAgentVersions } from './loop/agent-version.ts'
 import { createTokenCorrection } from './loop/context-window.ts'
 import { chain, type Middleware } from './middleware/middleware.ts'
+import type { HostWork } from './ports/host-work.ts'
 import type { EngineReplicas } from './ports/replicas.ts'
 import type { Admit } from './ports/runs.ts'
-import type { AgentParts } from './run/run-scope.ts'
+import type { AgentParts, HostParts, ModelParts } from './run/run-scope.ts'
 import { createRunner } from './run/runner.ts'
 import { createStuckRuns, type StuckRuns } from './run/stuck-runs.ts'
 import { createSessions } from './sessions/create-sessions.ts'
 import { createWaits } from './waits/create-waits.ts'
 import { createSyncedWaits } from './waits/synced-waits.ts'
 
+/** An agent as the start prepares it, before anything runs. */
+export type PreparedAgent = Omit<ModelParts, 'correction' | 'host'> | Omit<HostParts, 'host'>
+
+/** By `definition.host`, so the compiler knows which parts there are. */
+export const isModelAgent = (parts: PreparedAgent): parts is Omit<ModelParts, 'correction' | 'host'> =>
+  parts.definition.host === null
+
 export interface EngineOptions {
-  agents: readonly Omit<AgentParts, 'correction'>[]
+  agents: readonly PreparedAgent[]
+  /** Does the work of agents in a host's program. */
+  hostWork: HostWork
   store: Store
   log: SessionLog
   clock: Clock
@@ -77,7 +87,12 @@ export interface EngineParts
 export function createEngine(options: EngineOptions): Engine {
   const { store, log, gate } = options
   const agents = new Map<string, AgentParts>(
-    options.agents.map((parts) => [parts.definition.name, { ...parts, correction: createTokenCorrection() }]),
+    options.agents.map((parts) => [
+      parts.definition.name,
+      isModelAgent(parts)
+        ? { ...parts, host: null, correction: createTokenCorrection() }
+        : { ...parts, host: options.hostWork },
+    ]),
   )
   const served = createServedAgents(agents)
   const { owner: leaseOwner, isOnlyProcess, isAlone, others: otherProcesses, presence } = options.replicas

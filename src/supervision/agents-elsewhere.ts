@@ -23,6 +23,7 @@ import { createAskOperator } from './agent-service/ask-operator.ts'
 import { createAskedRecords } from './agent-service/asked-records.ts'
 import { createAutoApproved } from './agent-service/auto-approved.ts'
 import { workspacePath } from './agent-service/host-tools.ts'
+import { createJudgeCall } from './agent-service/judge-call.ts'
 import { createCheckAutoApprove, createJudgeWork } from './agent-service/judge-work.ts'
 import { createLookAtPolicy } from './agent-service/policy-questions.ts'
 import { createRecoverState } from './agent-service/recover-state.ts'
@@ -195,7 +196,8 @@ export function createAgentsElsewhere(deps: ElsewhereDeps) {
     judge: createJudgeWork({ takeStep, lookAtPolicy, limits, ids, logger, tell: messenger.tell }),
     timeouts: { promptSeconds: promptMs / 1_000, waitSeconds: (waitMs ?? 0) / 1_000 },
   }
-  const askPermission = createAskPermission(asking)
+  const judgesCalls = createJudgeCall(asking)
+  const askPermission = createAskPermission({ ...asking, ...judgesCalls })
   const recoverApplies = createApplyRecovery({ store, takeStep, writer, logger, place: replica.place })
   /** What the MCP door's tools call. */
   const service: AgentService = {

@@ -91,7 +91,7 @@ async function agentBehaviour(
     instructions,
     approval,
     responseFormat,
-    model: modelBehaviour(model),
+    model: model === null ? null : modelBehaviour(model),
     tools: await Promise.all(tools.map((tool) => toolBehaviour(tool, sourceOf, behaviourOf))),
     ...(given.length === 0 ? {} : { given: given.map(({ name, binding }) => ({ name, binding })) }),
   }

@@ -7,7 +7,7 @@ import { expect } from 'vitest'
 import { createApp } from '../../src/app/app.ts'
 import { testAppOptions } from '../../src/app/testing/test-app.ts'
 import { resolveSettings } from '../../src/config/settings/resolve-settings.ts'
-import type { AgentDefinition } from '../../src/domain/agent/agent.ts'
+import type { ModelAgent } from '../../src/domain/agent/agent.ts'
 import type { Clock } from '../../src/domain/clock.ts'
 import { ulidOf } from '../../src/domain/ids.ts'
 import { type Logger, silentLogger } from '../../src/domain/logger.ts'
@@ -25,7 +25,7 @@ export interface ReplicaOptions {
   /** Of the agent. Left out: those of all replicas. */
   answers?: readonly ScriptedAnswer[]
   tools?: (replica: string) => readonly Tool[]
-  agent?: Partial<AgentDefinition>
+  agent?: Partial<ModelAgent>
   /** Of quarterdeck.yaml. */
   settings?: Record<string, unknown>
   clock?: Clock

@@ -1,6 +1,6 @@
 // One life of the server, put together as `app.ts` does it, with every port from the simulator.
 
-import type { AgentDefinition } from '../../src/domain/agent/agent.ts'
+import type { ModelAgent } from '../../src/domain/agent/agent.ts'
 import type { Clock } from '../../src/domain/clock.ts'
 import { createIds } from '../../src/domain/ids.ts'
 import type { Logger } from '../../src/domain/logger.ts'
@@ -44,6 +44,7 @@ import type { Random } from './random.ts'
 import { createSimModel } from './sim-model.ts'
 import { createSimStore } from './sim-store.ts'
 import { agentNames, createSimTools } from './sim-tools.ts'
+import { noHostWork } from '../../src/engine/testing/no-host-work.ts'
 
 export interface Serving {
   process: SimProcess
@@ -81,7 +82,7 @@ export interface AssembleDeps {
   kernel: Kernel
   faults: Faults
   history: History
-  definition: AgentDefinition
+  definition: ModelAgent
   toolTimeoutMs: number
   isCalm: () => boolean
   mutant: Mutant | null
@@ -160,6 +161,7 @@ export function assemble(
   const gate = createGate(supervision)
   const plainEngine = createEngine({
     agents,
+    hostWork: noHostWork,
     gate: mutant?.gate?.(gate, world) ?? gate,
     store,
     log,
@@ -227,8 +229,8 @@ function createReplica(
 }
 
 /** `rules` numbers the version of what has to be asked about. */
-function definitionOf(root: AgentDefinition, name: string, rules: number): AgentDefinition {
-  const approval: AgentDefinition['approval'] =
+function definitionOf(root: ModelAgent, name: string, rules: number): ModelAgent {
+  const approval: ModelAgent['approval'] =
     rules === 0
       ? root.approval
       : { ...root.approval, default: { ask: 'when', any: [{ n: { equals: -rules } }], otherwise: 'run' } }

@@ -1,6 +1,6 @@
 // What the checkers are given: the history, and the log that is left, read from the disk and not through the engine.
 
-import type { AgentDefinition } from '../../src/domain/agent/agent.ts'
+import type { ModelAgent } from '../../src/domain/agent/agent.ts'
 import type { AnyRecord } from '../../src/domain/records/record.ts'
 import type { Entry, Fact } from '../../src/domain/session/entry.ts'
 import type { RunEvent } from '../../src/domain/session/event.ts'
@@ -21,7 +21,7 @@ import { type MemoryDisk, replay } from './memory/memory-disk.ts'
 export interface Evidence {
   history: History
   faults: Faults
-  definition: AgentDefinition
+  definition: ModelAgent
   /** What the trial's clients and their readers had not finished when it ended. */
   unfinished: readonly string[]
   sessions: ReadonlyMap<string, SessionEvidence>

@@ -1,6 +1,6 @@
 // A planted bug: it comes in from outside, by wrapping one of the ports. The harness must find every one of them.
 
-import type { AgentDefinition } from '../../src/domain/agent/agent.ts'
+import type { ModelAgent } from '../../src/domain/agent/agent.ts'
 import type { Clock } from '../../src/domain/clock.ts'
 import type { Engine } from '../../src/engine/engine.ts'
 import type { Gate } from '../../src/engine/gate.ts'
@@ -46,7 +46,7 @@ export interface Mutant {
   store?: (store: Store, world: MutantWorld) => Store
   log?: (log: SessionLog, world: MutantWorld) => SessionLog
   engine?: (engine: Engine, world: MutantWorld) => Engine
-  definition?: (definition: AgentDefinition) => AgentDefinition
+  definition?: (definition: ModelAgent) => ModelAgent
   tools?: (tools: readonly Tool[]) => readonly Tool[]
   gate?: (gate: Gate, world: MutantWorld) => Gate
 }

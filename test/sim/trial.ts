@@ -1,6 +1,6 @@
 // One trial: a world out of a seed, a time of faults, then calm, then the verdict.
 
-import type { AgentDefinition } from '../../src/domain/agent/agent.ts'
+import type { ModelAgent } from '../../src/domain/agent/agent.ts'
 import { createIds } from '../../src/domain/ids.ts'
 import { checkers } from './checkers/checkers.ts'
 import { type ClientOptions, talk } from './client.ts'
@@ -250,7 +250,7 @@ function drawClients(random: Random): ClientOptions[] {
   })
 }
 
-function drawAgent(random: Random, { people, offers }: Faults): AgentDefinition {
+function drawAgent(random: Random, { people, offers }: Faults): ModelAgent {
   return {
     name: 'sim',
     description: 'The agent of the simulator.',
@@ -266,6 +266,7 @@ function drawAgent(random: Random, { people, offers }: Faults): AgentDefinition 
       firstTokenTimeoutMs: 60_000,
       tokenTimeoutMs: 60_000,
     },
+    host: null,
     tools: [],
     responseFormat: null,
     limits: {

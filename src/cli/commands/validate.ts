@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { agentPaths, type LoadedConfig, loadConfig } from '../../app/load-config.ts'
 import { ConfigError, type ConfigIssue, formatIssue, issueWithoutLine } from '../../config/config-error.ts'
-import type { AgentDefinition } from '../../domain/agent/agent.ts'
+import { type AgentDefinition, answersWith, modelName } from '../../domain/agent/agent.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { silentLogger } from '../../domain/logger.ts'
 import { createKeychain } from '../../operators/credentials/keychain.ts'
@@ -61,7 +61,7 @@ export async function validate(
 
 /** Null if there is something to check: a file, or an agent that the environment describes. */
 function nothingHere(files: readonly string[], { agents }: LoadedConfig, io: Io): ConfigIssue[] | null {
-  if (agentPaths(files, io).length > 0 || agents.some(({ model }) => model.provider !== 'demo')) return null
+  if (agentPaths(files, io).length > 0 || agents.some(({ model }) => model?.provider !== 'demo')) return null
   const message =
     'there is nothing to check: this folder has no agent.yaml, and the environment names no model. ' +
     'Create an agent with quarterdeck init, or name a file: quarterdeck validate path/to/agent.yaml'
@@ -102,7 +102,7 @@ const summary = (agent: AgentDefinition) => ({
   name: agent.name,
   default: agent.default,
   internal: agent.internal,
-  model: `${agent.model.provider}/${agent.model.name}`,
+  model: modelName(answersWith(agent)),
   tools: agent.tools.length,
 })
 

@@ -5,7 +5,7 @@ import { agentFromEnvironment } from './agent-from-environment.ts'
 const agent = (env: Environment) => agentFromEnvironment(env, { directory: '/here' })
 
 const model = (env: Environment) => {
-  const { provider, name, apiKey, baseUrl } = agent(env).model
+  const { provider, name, apiKey, baseUrl } = agent(env).model ?? {}
   return { provider, name, ...(apiKey === undefined ? {} : { apiKey }), ...(baseUrl === undefined ? {} : { baseUrl }) }
 }
 
@@ -28,6 +28,7 @@ describe('a start without an agent file', () => {
         tokenTimeoutMs: 60_000,
       },
       tools: [],
+      host: null,
       responseFormat: null,
       limits: {
         steps: 25,

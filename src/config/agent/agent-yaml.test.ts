@@ -48,6 +48,7 @@ describe('a correct agent file', () => {
         tokenTimeoutMs: 60_000,
       },
       tools: [],
+      host: null,
       responseFormat: null,
       limits: {
         steps: 25,
@@ -172,6 +173,7 @@ judge: { provider: demo }
       suggestions: ['Hello?', 'What now?'],
       source: { path: '/a/agent.yaml', text: expect.stringContaining('  api_key: [masked]\n') },
       testCases: [],
+      host: null,
       judge: { provider: 'demo', name: 'demo', ...timeouts },
     })
   })
@@ -193,7 +195,7 @@ judge: { provider: demo }
     const agent = load(`name: a
 model: { provider: openai, name: &m gpt, fallback: { provider: azure, name: *m, base_url: https://x } }
 instructions: hi`)
-    expect(agent.model.fallback?.name).toBe('gpt')
+    expect(agent.model?.fallback?.name).toBe('gpt')
   })
 })
 
@@ -207,7 +209,7 @@ describe('the key of a model', () => {
     AZURE_OPENAI_API_VERSION: '2026-01-01',
   }
   const model = (line: string, variables: Environment = env) => {
-    const { provider, apiKey, baseUrl } = load(`name: a\nmodel: ${line}\ninstructions: hi`, variables).model
+    const { provider, apiKey, baseUrl } = load(`name: a\nmodel: ${line}\ninstructions: hi`, variables).model ?? {}
     return { provider, apiKey, baseUrl }
   }
 
@@ -248,8 +250,8 @@ describe('the key of a model', () => {
   test('comes from the .env next to the file, but the real environment wins', () => {
     const files = { '/a/.env': 'OPENAI_API_KEY=from-file\n' }
     const yaml = 'name: a\nmodel: { provider: openai, name: x }\ninstructions: hi'
-    expect(load(yaml, {}, files).model.apiKey).toBe('from-file')
-    expect(load(yaml, { OPENAI_API_KEY: 'real' }, files).model.apiKey).toBe('real')
+    expect(load(yaml, {}, files).model?.apiKey).toBe('from-file')
+    expect(load(yaml, { OPENAI_API_KEY: 'real' }, files).model?.apiKey).toBe('real')
   })
 
   test('is not enough for azure, which also needs an address', () => {
@@ -280,9 +282,9 @@ instructions: \${NUMBER}`,
     )
     expect([
       agent.default,
-      agent.model.name,
-      agent.model.temperature,
-      agent.model.tokenTimeoutMs,
+      agent.model?.name,
+      agent.model?.temperature,
+      agent.model?.tokenTimeoutMs,
       agent.instructions,
     ]).toEqual([true, '1', 1, 1000, '1'])
   })
@@ -293,7 +295,7 @@ instructions: \${NUMBER}`,
     ).toEqual([
       'agent.yaml:1:7 name: the environment variable NAME is not set. Set it, put NAME=… into .env next to this file, or write ${NAME:-default} ($${NAME} for the literal text).',
       'agent.yaml:2:39 model.temperature: the environment variable HEAT is not set. Set it, put HEAT=… into .env next to this file, or write ${HEAT:-default} ($${HEAT} for the literal text).',
-      'agent.yaml:4:1 colour: unknown key. Known keys here: name, description, author, default, model, instructions, tools, response_format, limits, context, sessions, approval, judge, suggestions, test_cases.',
+      'agent.yaml:4:1 colour: unknown key. Known keys here: name, description, author, default, model, host, instructions, tools, response_format, limits, context, sessions, approval, judge, suggestions, test_cases.',
     ])
   })
 
@@ -511,7 +513,7 @@ describe('a wrong value', () => {
     ],
     [
       '__proto__: { a: 1 }',
-      '1:1 __proto__: unknown key. Known keys here: name, description, author, default, model, instructions, tools, response_format, limits, context, sessions, approval, judge, suggestions, test_cases.',
+      '1:1 __proto__: unknown key. Known keys here: name, description, author, default, model, host, instructions, tools, response_format, limits, context, sessions, approval, judge, suggestions, test_cases.',
     ],
   ])('%s is explained', (line, expected) => {
     const key = line.slice(0, line.indexOf(':'))
@@ -674,7 +676,7 @@ test('loadAgent throws one ConfigError that lists all issues as data and as line
         column: 1,
         path: 'instructions',
         message:
-          'this key is missing; expected text, or one of the keys inline and file. Write e.g. instructions: { inline: You are a helpful assistant. }',
+          'this key is missing. Write e.g. instructions: { inline: You are a helpful assistant. }',
       },
       {
         file: '/a/agent.yaml',

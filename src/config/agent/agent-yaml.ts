@@ -1,12 +1,14 @@
 // The schema of agent.yaml. `define-agent.ts` turns a checked file into an AgentDefinition.
 
 import { z } from 'zod'
+import { isRecord } from '../../domain/is-record.ts'
 import { didYouMean } from '../../domain/text/did-you-mean.ts'
 import { jsonSchema } from '../source/json-schema-yaml.ts'
 import { textOrFile } from '../source/load-context.ts'
 import { count, duration, key, type Report, reporter } from '../source/schema-key.ts'
 import { tools } from '../tools/tool-yaml.ts'
 import { approval } from './approval-yaml.ts'
+import { host } from './host-yaml.ts'
 import { model } from './model-yaml.ts'
 import { testCases } from './test-case-yaml.ts'
 
@@ -76,9 +78,14 @@ export const agentYaml = z
       'This agent answers requests that name no agent. Default: the first one does.',
       true,
     ),
-    model: key(model, 'The model that answers.', { provider: 'openai', name: 'gpt-5-mini' }),
+    model: key(model.optional(), 'The model that answers.', { provider: 'openai', name: 'gpt-5-mini' }),
+    host: key(
+      host.optional(),
+      'In place of `model`, `instructions` and `tools`: a coding agent’s own program does the work, supervised.',
+      { name: 'claude', workspace: './shop' },
+    ),
     instructions: key(
-      textOrFile('instructions', 'instructions', 'You are a helpful assistant.'),
+      textOrFile('instructions', 'instructions', 'You are a helpful assistant.').optional(),
       'The system prompt.',
       { inline: 'You are a helpful assistant.' },
       'text, or one of the keys inline and file',
@@ -126,6 +133,8 @@ export const agentYaml = z
       { name: 'knows the capital', input: 'What is the capital of France?', contains: 'Paris' },
     ]),
   })
+  .refine(...neededWithoutHost('model', '{ provider: openai, name: gpt-5-mini }'))
+  .refine(...neededWithoutHost('instructions', '{ inline: You are a helpful assistant. }'))
   .superRefine((agent, context) => {
     const report = reporter(context)
     checkCost(agent, report)
@@ -139,8 +148,15 @@ export type AgentYaml = z.infer<typeof agentYaml>
 /** The shortest agent that works, on one line, for error messages. */
 export const starterAgent = '{ name: assistant, model: { provider: demo }, instructions: You are a helpful assistant. }'
 
+/** Reported together with all other mistakes of the file. */
+function neededWithoutHost(name: 'model' | 'instructions', example: string) {
+  const has = (agent: unknown): boolean => !isRecord(agent) || agent.host !== undefined || agent[name] !== undefined
+  const error = `this key is missing. Write e.g. ${name}: ${example}`
+  return [has, { when: () => true, path: [name] as PropertyKey[], error }] as const
+}
+
 function checkCost({ limits, model }: AgentYaml, report: Report): void {
-  if (limits.cost === undefined) return
+  if (limits.cost === undefined || model === undefined) return
   const example = 'Write e.g. prices: { input: 0.25, output: 2 }'
   if (model.prices === undefined) report(['limits', 'cost'], `a cost limit needs model.prices. ${example}`)
   if (model.fallback !== undefined && model.fallback.prices === undefined) {

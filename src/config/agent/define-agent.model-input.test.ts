@@ -31,11 +31,11 @@ describe('the input of a model', () => {
     ['provider: openai, name: x, input: [text]', undefined],
     ['provider: openai, name: x, input: []', undefined],
   ])('{ %s }: %j', (model, input) => {
-    expect(modelOf(model).input).toEqual(input)
+    expect(modelOf(model)?.input).toEqual(input)
   })
 
   test('is set separately for a fallback', () => {
-    const { input, fallback } = modelOf('provider: openai, name: x, fallback: { provider: demo, input: [image] }')
+    const { input, fallback } = modelOf('provider: openai, name: x, fallback: { provider: demo, input: [image] }') ?? {}
     expect([input, fallback?.input]).toEqual([all, ['text', 'image']])
   })
 

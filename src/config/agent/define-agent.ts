@@ -1,42 +1,68 @@
 // Turns a checked agent.yaml into an AgentDefinition: reads files, finds keys and addresses, converts times to milliseconds.
 
-import type { AgentDefinition, ModelInput, ModelSettings } from '../../domain/agent/agent.ts'
+import type { AgentDefinition, HostSettings, ModelInput, ModelSettings } from '../../domain/agent/agent.ts'
 import type { TestCase, TestCheck } from '../../domain/agent/test-case.ts'
 import { present } from '../../domain/present.ts'
 import { mostNeeded, type Quorum } from '../../domain/supervision/quorum.ts'
 import { proxyVariables } from '../source/env-file.ts'
 import type { Path } from '../source/json-schema-node.ts'
-import { existingFile, type LoadContext, readTextOrFile } from '../source/load-context.ts'
+import { existingFile, existingFolder, type LoadContext, readTextOrFile } from '../source/load-context.ts'
 import { defineTools } from '../tools/define-tools.ts'
 import type { AgentYaml } from './agent-yaml.ts'
+import { type HostYaml, notBesideHost } from './host-yaml.ts'
 import { type ModelYaml, model } from './model-yaml.ts'
 import { canonicalProvider, firstOf, isProviderName, type ProviderName, providers } from './providers.ts'
 import type { TestCaseYaml } from './test-case-yaml.ts'
 
 /** Reports mistakes that the schema cannot find, such as missing files. The result is only valid if nothing was reported. */
 export function defineAgent(yaml: AgentYaml, context: LoadContext): AgentDefinition {
+  const base = defineBase(yaml, context)
+  if (yaml.host === undefined) return { ...base, model: defineModel(yaml.model ?? demo, ['model'], context), host: null }
+  for (const { path, instead } of notBesideHost) {
+    if (context.written(path) !== undefined) context.report(path, `this has no effect beside host. ${instead}.`)
+  }
+  return { ...base, model: null, host: defineHost(yaml.host, context) }
+}
+
+/** A file without a model has been refused by now. */
+const demo: ModelYaml = model.parse({ provider: 'demo' })
+
+function defineHost(yaml: HostYaml, context: LoadContext): HostSettings {
+  const { name = 'custom', command = null, args, env, writes, unconfined, network } = yaml
+  const workspace = existingFolder(yaml.workspace, ['host', 'workspace'], context)
+  return { name, command, args, workspace, env, writes, unconfined, network }
+}
+
+/** An agent works for hours where a model answers in minutes, unless the file says otherwise. */
+const HOSTED_MS = 12 * 60 * 60 * 1_000
+const HOSTED_CALLS = 10_000
+const HOSTED_CHARS = 20_000_000
+
+function defineBase(yaml: AgentYaml, context: LoadContext) {
   const { directory, defaults } = context
-  const tried = triedModels(yaml.model, context)
+  const tried = yaml.model === undefined ? [] : triedModels(yaml.model, context)
+  const orHosted = (key: string, value: number, hosted: number): number =>
+    yaml.host !== undefined && context.written(['limits', key]) === undefined ? hosted : value
   return {
     name: yaml.name,
     description: yaml.description,
     directory,
     default: yaml.default,
     internal: false,
-    instructions: readTextOrFile(yaml.instructions, ['instructions'], context),
-    model: defineModel(yaml.model, ['model'], context),
+    instructions:
+      yaml.instructions === undefined ? '' : readTextOrFile(yaml.instructions, ['instructions'], context),
     tools: defineTools(yaml.tools, context),
     responseFormat: yaml.response_format ?? null,
     limits: {
       steps: yaml.limits.steps,
       tokens: yaml.limits.tokens ?? null,
-      durationMs: yaml.limits.duration * 1000,
+      durationMs: orHosted('duration', yaml.limits.duration * 1000, HOSTED_MS),
       cost: yaml.limits.cost ?? null,
-      toolCalls: yaml.limits.tool_calls,
+      toolCalls: orHosted('tool_calls', yaml.limits.tool_calls, HOSTED_CALLS),
       identicalCalls: yaml.limits.identical_calls,
       parallelCalls: yaml.limits.parallel_calls,
       toolResultChars: yaml.limits.tool_result_chars,
-      answerChars: yaml.limits.answer_chars,
+      answerChars: orHosted('answer_chars', yaml.limits.answer_chars, HOSTED_CHARS),
       storedMessageChars: yaml.limits.stored_message_chars,
     },
     context: { maxMessages: yaml.context.max_messages ?? defaults.maxMessages },

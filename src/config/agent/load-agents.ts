@@ -86,7 +86,7 @@ const isAgentName = (name: string): boolean => name === 'agent.yaml' || name ===
 function looksLikeAgent(file: string, files: ConfigFiles): boolean {
   if (isAgentName(basename(file))) return true
   if (/^quarterdeck\.ya?ml$/.test(basename(file))) return false
-  return /^(model|instructions)[ \t]*:/m.test(readText(files, file).text ?? '')
+  return /^(model|host|instructions)[ \t]*:/m.test(readText(files, file).text ?? '')
 }
 
 function noAgentIn(folder: string): ConfigIssue {
@@ -161,6 +161,10 @@ function linkTool(
       `neither this tool nor the agent ${other.name} has a description of at least ${MIN_DESCRIPTION} characters. ` +
       'Write e.g. description: Explains a topic step by step.'
     issues.push(from.issueAt(['tools', index], message))
+  }
+  if (other.host !== null) {
+    const message = `${other.name} works in a coding agent’s own program and has sessions of its own, so it cannot be a tool. Remove this one.`
+    issues.push(from.issueAt(['tools', index, 'agent'], message))
   }
   const written = from.yaml?.tools[index]
   const linked: AgentToolSettings = { ...tool, agent: other.name }

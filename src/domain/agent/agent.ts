@@ -4,7 +4,21 @@ import type { ApprovalSettings } from './approval-rule.ts'
 import type { TestCase } from './test-case.ts'
 import type { ToolSettings } from './tool-settings.ts'
 
-export interface AgentDefinition {
+/** Exactly one of the two does the work: a model with our loop and tools, or the program of a coding agent. */
+export type AgentDefinition = ModelAgent | HostAgent
+
+export interface ModelAgent extends AgentBase {
+  model: ModelSettings
+  host: null
+}
+
+/** An agent that works in a coding agent's own program, which this server starts and talks to over the Agent Client Protocol. */
+export interface HostAgent extends AgentBase {
+  model: null
+  host: HostSettings
+}
+
+interface AgentBase {
   name: string
   description: string
   /** Folder of the agent file. Relative paths resolve against it. */
@@ -14,7 +28,6 @@ export interface AgentDefinition {
   /** Only other agents can call it; no door serves it. */
   internal: boolean
   instructions: string
-  model: ModelSettings
   /** Models that operators may try in its place; absent: none. */
   tried?: readonly ModelSettings[]
   tools: ToolSettings[]
@@ -31,6 +44,33 @@ export interface AgentDefinition {
   source?: { path: string; text: string }
   /** Model that judges test cases. Null: none, because the agent's own model must not judge itself. */
   judge: ModelSettings | null
+}
+
+/** `worktree`: the program writes in a private copy, and a person approves its changes. `client`: it asks the server to write each file. */
+export const hostWrites = ['worktree', 'client'] as const
+
+export interface HostSettings {
+  /** One of `src/hosts`, or `custom`. */
+  name: string
+  /** What is started in place of the host's usual command: a name or an absolute path. Null: the usual one. */
+  command: string | null
+  args: readonly string[]
+  /** Absolute path of the folder that it works in. */
+  workspace: string
+  /** Names of variables of the server that the program gets, besides the credentials that are usual for it. */
+  env: readonly string[]
+  writes: (typeof hostWrites)[number]
+  /** It may run where no sandbox confines it. */
+  unconfined: boolean
+  /** False: nothing but loopback can be reached from the sandbox. */
+  network: boolean
+}
+
+/** What answers, as lists and figures name it: a model, or the program of a coding agent. */
+export function answersWith({ model, host }: AgentDefinition): { provider: string; name: string } {
+  if (host !== null) return { provider: 'host', name: host.name }
+  const { provider, name } = model
+  return { provider, name }
 }
 
 /** Kinds of input that a model can accept. Every model accepts text. */

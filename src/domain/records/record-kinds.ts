@@ -46,6 +46,7 @@ export const recordKinds = {
       question: ['answer', 'reject'],
       diff: ['approve', 'edit', 'reject'],
       permission: ['approve', 'edit', 'reject'],
+      changes: ['approve', 'edit', 'reject'],
       policy: ['approve', 'reject'],
     },
     notify: 'approval',

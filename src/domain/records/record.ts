@@ -72,7 +72,8 @@ export interface Approval extends WaitBase, DecidedRecord {
   status: ApprovalStatus
   /**
    * `question`: the call has begun, and its tool asks a person something. `diff`, `permission` and `policy` come from agents
-   * elsewhere: a change of a file, a call of the host's own tools, a policy file.
+   * elsewhere: a change of a file, a call of the host's own tools, a policy file. An agent that this server hosts asks `permission` too,
+   * and `changes`: all that it has changed, as one.
    */
   kind: ApprovalKind
   title: string
@@ -106,8 +107,13 @@ export interface Approval extends WaitBase, DecidedRecord {
   /** Arguments that replace the model's. They came with the answer, or with an earlier answer that no longer counts. */
   editedArguments: string | null
   consumedAt: number | null
-  /** What an approval has that an agent elsewhere asked for. */
+  /** What an approval has that an agent in a host's program asked for. */
   supervised?: AskedElsewhere & {
+    /** A run of ours waits for it, because this server hosts the agent; absent: the agent works elsewhere and fetches the answer itself. */
+    run?: true
+    /** Of `changes`: what they do to each file, and what was left out with the reason. The bytes are its `Proposal`. */
+    changes?: ChangeSummary[]
+    left?: { path: string; why: string }[]
     /** Of a `diff`: what it does to which file. The bytes are its `Proposal`. */
     change: ChangeSummary | null
     /** The decision allows the change to overwrite a file that has changed meanwhile. */
@@ -196,7 +202,8 @@ export interface Alert extends WaitBase, DecidedRecord {
 
 /** Records of agents elsewhere. No run of ours waits for them, so an answer starts none. */
 export type SupervisedRecord = Exclude<PersonRecord, Approval> | SupervisedApproval
-export type SupervisedApproval = Approval & { supervised: object }
+export type HostApproval = Approval & { supervised: object }
+export type SupervisedApproval = HostApproval
 export type AskedRecord = Extract<SupervisedRecord, { wait: AskedKind }>
 /** Those that the agent asks in its own words. An approval has a title and a description in their place. */
 export type AskedInWords = Exclude<AskedRecord, SupervisedApproval>
@@ -211,9 +218,16 @@ export function wordsOfAgent(record: AskedInWords): string {
 }
 
 export const isSupervised = (wait: AnyRecord): wait is SupervisedRecord =>
-  wait.wait !== 'client_call' && wait.supervised !== undefined
+  wait.wait === 'approval'
+    ? isSupervisedApproval(wait)
+    : wait.wait !== 'client_call' && wait.supervised !== undefined
 
+/** An agent elsewhere asked it. */
 export const isSupervisedApproval = (wait: AnyRecord): wait is SupervisedApproval =>
+  isHostApproval(wait) && wait.supervised.run !== true
+
+/** An agent in a host's program asked it, elsewhere or hosted by this server. */
+export const isHostApproval = (wait: AnyRecord): wait is HostApproval =>
   wait.wait === 'approval' && wait.supervised !== undefined
 
 /** Since when nobody waits for the answer to a record that is still open; null: somebody does. */
@@ -247,6 +261,8 @@ export const isAsked = (record: SupervisedRecord): record is AskedRecord => reco
 export function actionNamesOf(record: PersonRecord): readonly ActionName[] {
   if (record.wait !== 'approval') return recordKinds[record.wait].actions
   const names: readonly ActionName[] = recordKinds.approval.actions[record.kind]
+  // The protocol of a hosted agent takes yes or no to a call.
+  if (record.kind === 'permission' && record.supervised?.run === true) return names.filter((one) => one !== 'edit')
   // A file that goes has no text to edit.
   return record.supervised?.change?.kind === 'delete' ? names.filter((one) => one !== 'edit') : names
 }

@@ -36,7 +36,7 @@ export interface SessionRecord {
   state: unknown
   /** Not shown in lists, and deleted a day after the last activity. */
   unlisted: boolean
-  /** Set for an agent that works elsewhere. Its own status is in there; `status` only says whether the session was deleted. */
+  /** Set for an agent that works in a host's program. Its own status is in there; `status` only says whether the session was deleted. */
   supervision?: Supervision | undefined
 }
 
@@ -45,7 +45,7 @@ export const LOCAL_USER = 'local_user'
 
 /** Throws `session_supervised`: an agent of ours cannot answer in the session of an agent elsewhere. */
 export function refuseSupervised(session: Pick<SessionRecord, 'id' | 'supervision'> | null): void {
-  if (session?.supervision === undefined) return
+  if (session?.supervision === undefined || session.supervision.hosted !== undefined) return
   throw new ServerError(
     'session_supervised',
     `An agent elsewhere works in this session, so it takes no messages. Send it an instruction with POST /sessions/${session.id}/steer, and answer its questions at /inbox.`,

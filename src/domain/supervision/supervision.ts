@@ -87,8 +87,45 @@ export interface Supervision {
   place?: string
   /** The process that we started for it; null: the agent came by itself. */
   spawned: { pid: number; startedAt: number } | null
+  /** Absent: the agent works elsewhere. */
+  hosted?: HostedState
   /** How a process that we started for it last crashed, with what it wrote to stderr; absent: none did. */
   crash?: string
+}
+
+/** An agent of ours that works in a host's program. Its work are runs. */
+export interface HostedState {
+  /** The program's own name for the conversation; null: none has begun, or the program that had it knows it no more. */
+  acpSession: string | null
+  /** What the operator of a changed or refused request has to say. The agent hears it with its next prompt. */
+  notes?: string[]
+}
+
+export const newSupervision: Supervision = {
+  status: 'active',
+  version: 0,
+  host: '',
+  workspaceRoot: '',
+  channelId: null,
+  mode: 'remote',
+  title: null,
+  prompt: null,
+  updatedAt: 0,
+  terminatedAt: null,
+  lastTool: null,
+  nudgeCount: 0,
+  silence: null,
+  stallPaused: false,
+  progressSnapshot: null,
+  tokenId: '',
+  connectionId: null,
+  openRun: null,
+  lastRun: null,
+  continuesAlone: 0,
+  givenInstructions: [],
+  openNudge: null,
+  restoredFrom: null,
+  spawned: null,
 }
 
 /** An MCP connection with a handshake, as its client opened it. */

@@ -30,7 +30,12 @@ export type LoopEnd =
   | { type: 'waiting'; pending: Pending[]; agent: AgentParts }
 
 /** Throws what ends the run: a `StepBroken` if an answer stopped half-way, so that what there is of it can be stored. */
-export async function runAgent(given: Lane): Promise<LoopEnd> {
+export function runAgent(lane: Lane<AgentParts>): Promise<LoopEnd> {
+  const { agent } = lane
+  return agent.host === null ? runModelLoop({ ...lane, agent }) : agent.host.work({ ...lane, agent })
+}
+
+async function runModelLoop(given: Lane): Promise<LoopEnd> {
   const { scope, writer, budget } = given
   const { signal, usage } = scope
   let lane = given
@@ -98,7 +103,8 @@ async function finishOpenCalls(lane: Lane): Promise<StepEnd> {
     for (const { function: call } of toolCalls) budget.toolCall(call.name, call.arguments)
   }
   if (calls.length === 0) return nothingLeft
-  const caller = { ...lane, agent: scope.agents.get(answers.at(-1)?.agentName ?? '') ?? lane.agent }
+  const asked = scope.agents.get(answers.at(-1)?.agentName ?? '')
+  const caller = { ...lane, agent: asked === undefined || asked.host !== null ? lane.agent : asked }
   const tools = withReadFile(caller, await offeredTools(caller))
   return runToolCalls(caller, tools, calls, { waits })
 }

@@ -1,7 +1,7 @@
 // What all requests of an agent have in common: its instructions, parameters and tools. Kept once by its digest, when it is first used, so
 // that a step names it instead of repeating it.
 
-import type { AgentDefinition, ModelSettings } from '../../domain/agent/agent.ts'
+import type { ModelAgent, ModelSettings } from '../../domain/agent/agent.ts'
 import type { Clock } from '../../domain/clock.ts'
 import { hasCode } from '../../domain/errors.ts'
 import type { Logger } from '../../domain/logger.ts'
@@ -11,7 +11,7 @@ import type { ModelTool } from '../../models/model.ts'
 import { MOST_VALUE_CHARS, type Shared } from '../../store/ports/shared.ts'
 
 /** Without anything secret: neither keys nor addresses. */
-export interface AgentVersion extends Pick<AgentDefinition, 'name' | 'instructions' | 'responseFormat' | 'context'> {
+export interface AgentVersion extends Pick<ModelAgent, 'name' | 'instructions' | 'responseFormat' | 'context'> {
   model: Pick<ModelSettings, 'provider' | 'name' | 'temperature' | 'maxTokens' | 'topP' | 'reasoning' | 'contextWindow'>
   /** Without those that a caller brings: the input of the run has them. */
   tools: readonly ModelTool[]
@@ -41,9 +41,9 @@ export function createAgentVersions({ shared, clock, logger }: VersionsDeps) {
   const kept = new Map<string, number>()
   let retryAt = 0
   /** From step to step an agent has the same tools, and many are long. */
-  const last = new WeakMap<AgentDefinition, { tools: readonly ModelTool[]; digest: string }>()
+  const last = new WeakMap<ModelAgent, { tools: readonly ModelTool[]; digest: string }>()
 
-  function digestFor(definition: AgentDefinition, tools: readonly ModelTool[]): string {
+  function digestFor(definition: ModelAgent, tools: readonly ModelTool[]): string {
     const known = last.get(definition)
     if (known !== undefined && areSame(known.tools, tools)) return known.digest
     const digest = digestOf(versionOf(definition, tools))
@@ -81,7 +81,7 @@ export function createAgentVersions({ shared, clock, logger }: VersionsDeps) {
 
   return {
     /** Its digest. Nobody waits until it is stored, and a run goes on if it cannot be. */
-    keep(definition: AgentDefinition, tools: readonly ModelTool[]): string {
+    keep(definition: ModelAgent, tools: readonly ModelTool[]): string {
       const digest = digestFor(definition, tools)
       const mono = clock.mono()
       const nextLook = kept.get(digest) ?? retryAt
@@ -120,7 +120,7 @@ const areSame = (some: readonly ModelTool[], others: readonly ModelTool[]): bool
 
 const digestOf = (version: AgentVersion): string => sha256(JSON.stringify(version)).slice(0, 16)
 
-function versionOf(definition: AgentDefinition, tools: readonly ModelTool[]): AgentVersion {
+function versionOf(definition: ModelAgent, tools: readonly ModelTool[]): AgentVersion {
   const { name, instructions, responseFormat, context, model } = definition
   const { provider, contextWindow, temperature, maxTokens, topP, reasoning } = model
   const parameters = present({ temperature, maxTokens, topP, reasoning })

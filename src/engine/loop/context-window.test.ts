@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { runs } from '../../../test/tier.ts'
-import type { AgentDefinition } from '../../domain/agent/agent.ts'
+import type { ModelSettings } from '../../domain/agent/agent.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import type { StoredMessage } from '../../domain/session/message.ts'
 import { anthropicApi } from '../../models/anthropic/request.ts'
@@ -157,9 +157,9 @@ describe('a request', () => {
   }
   const picture = { type: 'image', mimeType: 'image/png', data: 'AAAA', name: 'a.png', tokens: 20 } as const
 
-  const settings = (provider: string): AgentDefinition['model'] => ({
+  const settings = (provider: string): ModelSettings => ({
     ...testAgent.model,
-    provider: provider as AgentDefinition['model']['provider'],
+    provider: provider as ModelSettings['provider'],
     apiKey: 'none',
   })
   const sent = ({ body }: HttpRequest): JsonObject => (isRecord(body) ? body : {})

@@ -5,7 +5,7 @@ import { ServerError } from '../../domain/errors.ts'
 import { present } from '../../domain/present.ts'
 import { type ToolCall, textOf } from '../../domain/session/message.ts'
 import type { ToolOutcome } from '../../tools/tool.ts'
-import type { AgentParts, Lane, Pending } from '../run/run-scope.ts'
+import type { Lane, ModelParts, Pending } from '../run/run-scope.ts'
 import { agentStarted, stopOf } from '../run/run-scope.ts'
 import { BROKEN_OFF } from '../run/run-writer.ts'
 import { type LoopEnd, runAgent } from './agent-loop.ts'
@@ -20,7 +20,7 @@ const MAX_DEPTH = 5
 /** Throws only what ends the whole run. A failure of the sub-agent itself is an outcome. */
 export async function runSubagent(
   parent: Lane,
-  agent: AgentParts,
+  agent: ModelParts,
   call: ToolCall,
   args: Record<string, unknown>,
 ): Promise<SubagentEnd> {

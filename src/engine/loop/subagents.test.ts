@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { AgentDefinition } from '../../domain/agent/agent.ts'
+import type { ModelAgent } from '../../domain/agent/agent.ts'
 import type { RunEvent } from '../../domain/session/event.ts'
 import type { Caller } from '../../domain/supervision/decision.ts'
 import type { CallRules } from '../../supervision/approvals/call-rules.ts'
@@ -26,7 +26,7 @@ const agentTool = (agent: string, handoff = false): AgentTool => {
   return { ...rules, location: 'agent', agent, handoff }
 }
 
-const definition = (name: string): AgentDefinition => ({ ...testAgent, name, default: false, internal: true })
+const definition = (name: string): ModelAgent => ({ ...testAgent, name, default: false, internal: true })
 
 const tutor = (answers: Parameters<typeof scripted>[0], tools: readonly Tool[] = []) => ({
   definition: definition('tutor'),

@@ -8,7 +8,7 @@ import type { ToolCall } from '../../domain/session/message.ts'
 import type { ToolCallEnded } from '../../domain/telemetry.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import type { AgentTool, ServerTool, Tool, ToolOutcome } from '../../tools/tool.ts'
-import type { AgentParts, Lane, Pending, RunScope } from '../run/run-scope.ts'
+import type { Lane, ModelParts, Pending, RunScope } from '../run/run-scope.ts'
 import {
   commitBeginning,
   commitResult,
@@ -27,7 +27,7 @@ export interface StepEnd {
   /** What the run has to wait for. Empty: it goes on. */
   pending: Pending[]
   /** The agent that has the conversation from here on, if it was handed over. */
-  handedTo: AgentParts | null
+  handedTo: ModelParts | null
 }
 
 export const nothingLeft: StepEnd = { pending: [], handedTo: null }
@@ -88,7 +88,7 @@ async function carryOutAll(
 ): Promise<StepEnd> {
   const { signal } = lane.scope
   const pending: Pending[] = []
-  let handedTo: AgentParts | null = null
+  let handedTo: ModelParts | null = null
   const queue = [...calls]
   /** Judges the call again if it may no longer run. */
   async function begin(call: PreparedCall): Promise<PreparedCall> {
@@ -228,7 +228,8 @@ async function runAgentTool(
     commitResult(lane, call, { content, isError }, more)
 
   const other = scope.agents.get(tool.agent)
-  if (other === undefined) {
+  // No agent file may name a hosted agent, but it may have become one since the call was made.
+  if (other === undefined || other.host !== null) {
     await result(`The agent ${tool.agent} is no longer served here.`, true, { durationMs: 0 })
     return nothingLeft
   }

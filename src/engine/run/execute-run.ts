@@ -1,6 +1,7 @@
 // One run from its first event to its last. What happens in between is the agent loop (`agent-loop.ts`). Everything it needs comes
 // in as arguments, and it ends with exactly one terminal event, whatever happens.
 
+import { answersWith } from '../../domain/agent/agent.ts'
 import { hasCode, ServerError } from '../../domain/errors.ts'
 import type { Logger } from '../../domain/logger.ts'
 import type { AnyRecord } from '../../domain/records/record.ts'
@@ -65,8 +66,9 @@ export async function executeRun(
   const { usage } = scope
   const ending = () => ({ run, session, usage: usage.total, timestamp: writer.timestamp() })
   const began = deps.clock.mono()
+  const answers = answersWith(root.definition)
   const finish = (end: RunEnd) =>
-    writer.finish({ ...end, model: { provider: root.model.provider, model: root.model.name } })
+    writer.finish({ ...end, model: { provider: answers.provider, model: answers.name } })
 
   /** Called when the end is stored, so that the log never says more than the store knows. */
   function ended(outcome: Outcome, more: Pick<RunFacts, 'pending' | 'error' | 'stoppedBy'> = {}) {
@@ -90,7 +92,7 @@ export async function executeRun(
     if (scope.stepsDone > 0) scope.budget.used(usage.total)
     const agent = await holderOf(scope)
     const { budget } = scope
-    for (let lane: Lane = { scope, agent, budget, id: null, subagentRunId: null, writer, span, depth: 0 }; ; ) {
+    for (let lane: Lane<AgentParts> = { scope, agent, budget, id: null, subagentRunId: null, writer, span, depth: 0 }; ; ) {
       const end = await runAgent(lane)
       if (end.type === 'answered') {
         const done = completedEnd(ending(), end.answer)

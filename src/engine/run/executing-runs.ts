@@ -51,7 +51,7 @@ export interface ExecutingRunsDeps extends EngineParts {
 export function createExecutingRuns(deps: ExecutingRunsDeps): ExecutingRuns {
   const { agents, store, log, clock, ids, logger, telemetry, presence, gate, files, limits, isOnlyProcess } = deps
   const { onAbandoned, onEnded, versions } = deps
-  const prices = createPriceList([...agents.values()].map(({ definition }) => definition.model))
+  const prices = createPriceList([...agents.values()].flatMap(({ definition }) => definition.model ?? []))
   const executing = new PassingMap<string, Executing>()
   const leaving = createDrain(executing, deps)
   /** Two parts may try to begin the same run. They share what stops it, so that the one that fails does not take it away. */

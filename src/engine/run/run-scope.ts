@@ -1,6 +1,6 @@
 // What the parts of a run share while it executes.
 
-import { type AgentDefinition, modelName } from '../../domain/agent/agent.ts'
+import { answersWith, type HostAgent, type ModelAgent, modelName } from '../../domain/agent/agent.ts'
 import type { ErrorCode } from '../../domain/errors.ts'
 import type { Logger } from '../../domain/logger.ts'
 import type { AnyRecord, WaitAnswer } from '../../domain/records/record.ts'
@@ -17,10 +17,15 @@ import type { AgentVersions } from '../loop/agent-version.ts'
 import type { Budget, PriceList, UsageMeter } from '../loop/budget.ts'
 import { createTokenCorrection } from '../loop/context-window.ts'
 import type { SharedState } from '../loop/shared-state.ts'
+import type { HostWork } from '../ports/host-work.ts'
 import type { EventWriter, RunWriter } from './run-writer.ts'
 
-export interface AgentParts {
-  definition: AgentDefinition
+export type AgentParts = ModelParts | HostParts
+
+/** An agent with a model: `agent-loop.ts` does its work. */
+export interface ModelParts {
+  definition: ModelAgent
+  host: null
   model: Model
   /** Models that a run may try in its place, by `provider/model`. */
   tried: ReadonlyMap<string, Model>
@@ -28,9 +33,18 @@ export interface AgentParts {
   correction: ReturnType<typeof createTokenCorrection>
 }
 
+/** An agent in the program of a coding agent, which does the work in its own loop. */
+export interface HostParts {
+  definition: HostAgent
+  host: HostWork
+  /** Empty: the program has tools of its own. */
+  toolbox: Toolbox
+}
+
 /** The agent with the model that a run tries; the agent itself if it tries none. Null: this server does not know that model. */
 export function withTriedModel(agent: AgentParts, name: string | undefined): AgentParts | null {
   if (name === undefined) return agent
+  if (agent.host !== null) return null
   const settings = agent.definition.tried?.find((one) => modelName(one) === name)
   const model = agent.tried.get(name)
   if (settings === undefined || model === undefined) return null
@@ -76,10 +90,10 @@ export interface RunScope extends ExecuteDeps {
 }
 
 /** One conversation inside the run: the session's own, or a sub-agent's. */
-export interface Lane {
+export interface Lane<Agent extends AgentParts = ModelParts> {
   scope: RunScope
   /** The agent that has the conversation now. */
-  agent: AgentParts
+  agent: Agent
   /** The limits of this conversation. */
   budget: Budget
   /** Id of the call that the sub-agent works for. Null: the session's own conversation. */
@@ -114,9 +128,8 @@ export type EndingStop = Exclude<Stop, { kind: 'suspended' | 'lost' }>
 
 export const stopOf = (signal: AbortSignal): Stop | null => (signal.aborted ? (signal.reason as Stop) : null)
 
-export const agentStarted = ({ definition: { name, description }, model }: AgentParts): AgentStarted => ({
-  agent: name,
-  description,
-  provider: model.provider,
-  model: model.name,
-})
+export function agentStarted({ definition }: AgentParts): AgentStarted {
+  const { name: agent, description } = definition
+  const { provider, name: model } = answersWith(definition)
+  return { agent, description, provider, model }
+}

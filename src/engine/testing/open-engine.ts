@@ -1,6 +1,6 @@
 // An engine on a real SQLite store in memory (or in a file, to be opened again), with a scripted model.
 
-import { type AgentDefinition, modelName } from '../../domain/agent/agent.ts'
+import { type ModelAgent, modelName } from '../../domain/agent/agent.ts'
 import { type Clock, createSystemClock } from '../../domain/clock.ts'
 import { createIds } from '../../domain/ids.ts'
 import { type Logger, silentLogger } from '../../domain/logger.ts'
@@ -28,13 +28,17 @@ import { createAssessWork } from '../../supervision/risk/assess-work.ts'
 import { everybody, type Operators } from '../../supervision/sessions/may-command.ts'
 import { createStaticToolbox } from '../../tools/create-toolbox.ts'
 import type { ServerTool, Tool, Toolbox } from '../../tools/tool.ts'
-import { createEngine, type EngineOptions } from '../create-engine.ts'
+import { createEngine, type EngineOptions, type PreparedAgent } from '../create-engine.ts'
 import { createFeed } from '../feed.ts'
 import type { Files } from '../files-port.ts'
 import type { Middleware } from '../middleware/middleware.ts'
+import type { HostWork } from '../ports/host-work.ts'
 import type { EngineReplicas } from '../ports/replicas.ts'
 import type { AcceptedRun, StartRequest } from '../ports/runs.ts'
 import { createLocalPresence, type Presence } from '../sessions/presence.ts'
+import { noHostWork } from './no-host-work.ts'
+
+type ModelPrepared = Extract<PreparedAgent, { model: Model }>
 
 export interface TestEngineOptions {
   operators?: Operators
@@ -47,7 +51,7 @@ export interface TestEngineOptions {
   tools?: readonly Tool[]
   /** Replaces `tools`. */
   toolbox?: Toolbox
-  agent?: Partial<AgentDefinition>
+  agent?: Partial<ModelAgent>
   limits?: Partial<EngineOptions['limits']>
   admit?: EngineOptions['admit']
   acceptWithinMs?: number
@@ -57,7 +61,9 @@ export interface TestEngineOptions {
   files?: Files
   logger?: Logger
   /** Agents beside the tester. */
-  others?: readonly (Omit<EngineOptions['agents'][number], 'tried'> & Partial<EngineOptions['agents'][number]>)[]
+  others?: readonly (Omit<ModelPrepared, 'tried'> & Partial<ModelPrepared>)[]
+  /** Does the work of `hosted`. */
+  hostWork?: HostWork
   clock?: Clock
   path?: string
   store?: Store
@@ -71,7 +77,7 @@ export interface TestEngineOptions {
   otherProcesses?: EngineReplicas['others']
 }
 
-export const testAgent: AgentDefinition = {
+export const testAgent: ModelAgent = {
   name: 'tester',
   description: 'An agent for tests.',
   directory: '.',
@@ -86,6 +92,7 @@ export const testAgent: AgentDefinition = {
     firstTokenTimeoutMs: 60_000,
     tokenTimeoutMs: 60_000,
   },
+  host: null,
   tools: [],
   responseFormat: null,
   limits: {
@@ -176,6 +183,7 @@ export function openEngine(options: TestEngineOptions = {}) {
   }
   const engine = createEngine({
     agents,
+    hostWork: options.hostWork ?? noHostWork,
     gate: createGate(supervision),
     store,
     log,

@@ -157,7 +157,7 @@ async function startChat({ engine, ids, attachments }: AgentRoutesDeps, request:
   refuseSupervised(found)
   const files = [...uploaded, ...(await attachments.take(owner, sent))]
   releaseBody(request, [body])
-  await attachments.check(files, agent.model.input, request.signal)
+  await attachments.check(files, agent.model?.input, request.signal)
   const { run, session } = await engine.runs.start({
     ...asked,
     agent: agent.name,

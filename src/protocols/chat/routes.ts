@@ -1,5 +1,6 @@
 // Chat and sessions: one answer per request, and lists of sessions and messages.
 
+import { answersWith } from '../../domain/agent/agent.ts'
 import { z } from 'zod'
 import type { Clock } from '../../domain/clock.ts'
 import type { Ids } from '../../domain/ids.ts'
@@ -118,7 +119,8 @@ export function createChatRoutes({ engine, oversight, readCosts, clock, ids }: C
     const responseTimeMs = Math.round(clock.mono() - startedAt)
     // The agent that took the conversation over, if there was a handoff.
     const agent = result.agentName ?? run.agent
-    const model = engine.agents.list.find(({ name }) => name === agent)?.model.name ?? result.usage.at(-1)?.model ?? ''
+    const served = engine.agents.list.find(({ name }) => name === agent)
+    const model = served === undefined ? (result.usage.at(-1)?.model ?? '') : answersWith(served).name
     reply.json(200, chatResponse(session, result, { agent, model, responseTimeMs }))
   }
 

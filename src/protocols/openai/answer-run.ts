@@ -143,7 +143,7 @@ export function createAnswerRun(deps: OpenAiDeps) {
     // It is needed once more if the session has changed.
     const isKept = 'existing' in place && place.unchanged === true
     if (!isKept) releaseBody(request, [body, ...ask.turns])
-    await attachments.check(files, agent.model.input, request.signal)
+    await attachments.check(files, agent.model?.input, request.signal)
     const { run } = await engine.runs.start({
       ...asked,
       agent: agent.name,

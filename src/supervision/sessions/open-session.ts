@@ -1,6 +1,6 @@
 import { present } from '../../domain/present.ts'
 import type { OpenLimits } from '../../domain/session/open-limits.ts'
-import type { Supervision } from '../../domain/supervision/supervision.ts'
+import { newSupervision, type Supervision } from '../../domain/supervision/supervision.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import { logStep } from './step-log.ts'
 import { about, isSupervisedSession, type SessionParts, type SupervisedSession } from './take-step.ts'
@@ -26,7 +26,7 @@ export function createOpenSession({ log, clock, ids, logger, maxOpen, place }: O
   return async (owner, values, id = ids.uuid(), { unlisted } = { unlisted: false }) => {
     const at = clock.now()
     const supervision: Supervision = present({
-      ...emptySupervision,
+      ...newSupervision,
       place: place ?? undefined,
       ...values,
       updatedAt: at,
@@ -61,31 +61,4 @@ export function createOpenSession({ log, clock, ids, logger, maxOpen, place }: O
     logStep(logger, null, opened, { audit })
     return opened
   }
-}
-
-const emptySupervision: Supervision = {
-  status: 'active',
-  version: 0,
-  host: '',
-  workspaceRoot: '',
-  channelId: null,
-  mode: 'remote',
-  title: null,
-  prompt: null,
-  updatedAt: 0,
-  terminatedAt: null,
-  lastTool: null,
-  nudgeCount: 0,
-  silence: null,
-  stallPaused: false,
-  progressSnapshot: null,
-  tokenId: '',
-  connectionId: null,
-  openRun: null,
-  lastRun: null,
-  continuesAlone: 0,
-  givenInstructions: [],
-  openNudge: null,
-  restoredFrom: null,
-  spawned: null,
 }

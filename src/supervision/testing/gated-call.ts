@@ -20,6 +20,7 @@ const agent: AgentDefinition = {
     firstTokenTimeoutMs: 1_000,
     tokenTimeoutMs: 1_000,
   },
+  host: null,
   tools: [],
   responseFormat: null,
   limits: {

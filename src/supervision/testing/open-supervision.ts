@@ -22,6 +22,7 @@ import type { AgentCall } from '../agent-service/agent-service.ts'
 import { createAnswerCall } from '../agent-service/answer-call.ts'
 import { createApplyRecovery } from '../agent-service/apply-recovery.ts'
 import { createApproveTool, createAskPermission } from '../agent-service/approve-tool.ts'
+import { createJudgeCall } from '../agent-service/judge-call.ts'
 import { createAskApproval } from '../agent-service/ask-approval.ts'
 import { createAskedRecords } from '../agent-service/asked-records.ts'
 import { createAutoApproved } from '../agent-service/auto-approved.ts'
@@ -175,7 +176,7 @@ export function openSupervision(options: SupervisionOptions = {}) {
     assess,
     remembered: createRemembered({ grants: store.grants, clock }),
   }
-  const askPermission = createAskPermission(asking)
+  const askPermission = createAskPermission({ ...asking, ...createJudgeCall(asking) })
   const tools = {
     ...createAskApproval(asking),
     ...createAcceptDiff({ ...asking, writer, whileWorking: createWhileWorking({ takeStep, logger }) }),

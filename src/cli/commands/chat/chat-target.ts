@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type LoadedConfig, loadConfig } from '../../../app/load-config.ts'
 import { createServerLog } from '../../../app/server-log.ts'
 import { variable } from '../../../config/source/env-file.ts'
-import type { AgentDefinition } from '../../../domain/agent/agent.ts'
+import { type AgentDefinition, answersWith, modelName } from '../../../domain/agent/agent.ts'
 import { isClientId } from '../../../domain/ids.ts'
 import { usageError } from '../../cli-error.ts'
 import { shellWord } from '../../program-name.ts'
@@ -119,7 +119,7 @@ async function serveHere(
     })
     const close = () => app.close({ drainMs: 0 }).finally(remove)
     const kept = keep ? 'The session is kept' : 'Nothing is kept; use --session <name> to keep it'
-    const description = `Talking to ${agent.name} (${agent.model.provider}/${agent.model.name}). ${kept}`
+    const description = `Talking to ${agent.name} (${modelName(answersWith(agent))}). ${kept}`
     const howToAnswer = () => answerLater(where, options, io.program())
     const operatorToken = createOperatorToken(app.operatorToken, io)
     return { url: app.url, agent: agent.name, token: null, operatorToken, howToAnswer, description, close }

@@ -6,7 +6,7 @@ import { databaseIn } from '../../../app/data-dir.ts'
 import { examineDataDir, migrateSharedStore } from '../../../app/open-store.ts'
 import type { ServerSettings } from '../../../config/settings/server-settings.ts'
 import { abortAfter } from '../../../domain/abort.ts'
-import type { AgentDefinition, ModelSettings } from '../../../domain/agent/agent.ts'
+import type { ModelAgent, ModelSettings } from '../../../domain/agent/agent.ts'
 import type { Clock } from '../../../domain/clock.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import { isRecord } from '../../../domain/is-record.ts'
@@ -43,7 +43,7 @@ export function checkNode(version: string): Check {
 }
 
 /** Checks the key and the connection to an agent's model. Sends the provider its cheapest request. */
-export async function checkModel(agent: AgentDefinition, version: string, io: Io): Promise<Check[]> {
+export async function checkModel(agent: ModelAgent, version: string, io: Io): Promise<Check[]> {
   const shown = `${agent.name} (${agent.model.provider}/${agent.model.name})`
   await using source = await modelSource(agent, version, io)
   using timeout = abortAfter(io.clock, MODEL_TIMEOUT_MS)

@@ -71,7 +71,7 @@ async function examine(
   if (config !== null) {
     const { agents } = config
     const version = await readVersion()
-    for (const agent of agents) checks.push(...(await check.checkModel(agent, version, io)))
+    for (const agent of agents) if (agent.host === null) checks.push(...(await check.checkModel(agent, version, io)))
     if (agents.some(({ tools }) => tools.length > 0)) {
       const { checkTools } = await import('./tool-checks.ts')
       const deps = { agents, version, proxyVariables: config.settings.tools.proxy, io, reload: null }
@@ -131,7 +131,7 @@ function nextStep(checks: readonly Check[], { files, options, flags, io, config,
   }
   const rest = [given('config', options.config), given('host', flags.host), given('port', flags.port), dataDir].flat()
   const serve = commandOf(['serve', ...files, ...rest])
-  const isOwn = agentPaths(files, io).length > 0 || config?.agents.some(({ model }) => model.provider !== 'demo')
+  const isOwn = agentPaths(files, io).length > 0 || config?.agents.some(({ model }) => model?.provider !== 'demo')
   if (isOwn) return `start the server: ${serve}`
   return `make an agent with quarterdeck init, or try the built-in one: ${serve}`
 }

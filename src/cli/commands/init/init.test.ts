@@ -35,7 +35,7 @@ describe('quarterdeck init', () => {
         'tools.ts',
       ])
       const agent = loadAgent(join(cwd, 'my helper', 'agent.yaml'), { env: {} })
-      expect([agent.name, agent.model.provider]).toEqual(['my-helper', provider])
+      expect([agent.name, agent.model?.provider]).toEqual(['my-helper', provider])
     },
   )
 
@@ -61,7 +61,7 @@ describe('quarterdeck init', () => {
     await init(cwd, ['a', '--name', 'null', '--provider', 'ollama', '--model', '1.0: #x', '--yes'])
 
     const agent = loadAgent(join(cwd, 'a', 'agent.yaml'), { env: {} })
-    expect([agent.name, agent.model.name]).toEqual(['null', '1.0: #x'])
+    expect([agent.name, agent.model?.name]).toEqual(['null', '1.0: #x'])
   })
 
   test('makes a module with a tool and a test case that passes', async () => {

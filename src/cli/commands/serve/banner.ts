@@ -1,5 +1,5 @@
 import type { NetworkInterfaceInfo } from 'node:os'
-import type { AgentDefinition } from '../../../domain/agent/agent.ts'
+import { type AgentDefinition, answersWith, modelName } from '../../../domain/agent/agent.ts'
 import { isAtLeast, type ToolRules, type ToolSettings } from '../../../domain/agent/tool-settings.ts'
 import { wrapText } from '../../../domain/text/wrap-text.ts'
 import { doors } from '../../../doors.ts'
@@ -59,7 +59,7 @@ export function banner(facts: BannerFacts, io: Io): string {
     '',
   ]
   if (facts.token !== null) lines.push(...tokenLines(facts.token, facts, io.program()).map((line) => prose(line)), '')
-  if (facts.agents.some((agent) => agent.model.provider === 'demo')) {
+  if (facts.agents.some((agent) => agent.model?.provider === 'demo')) {
     lines.push(style.yellow(prose('The built-in demo model answers. It is not a language model.')))
     lines.push(
       prose('For a real one, set OPENAI_API_KEY and `model: { provider: openai, name: gpt-5-mini }`, for example.'),
@@ -88,7 +88,7 @@ function agentRows(facts: BannerFacts): Row[] {
   return agents.map((agent, index) => {
     const role = agents.length > 1 && agent.default ? ' (default)' : ''
     const tools = agent.tools.length === 0 ? '' : `, ${toolCount(agent.tools)}`
-    return [index === 0 ? 'Agent' : '', `${agent.name}${role}: ${agent.model.provider}/${agent.model.name}${tools}`]
+    return [index === 0 ? 'Agent' : '', `${agent.name}${role}: ${modelName(answersWith(agent))}${tools}`]
   })
 }
 

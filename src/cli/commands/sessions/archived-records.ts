@@ -52,6 +52,9 @@ const supervision: z.ZodType<Supervision> = whole<Supervision>()({
   prompt: text,
   told: z.string().exactOptional(),
   said: z.string().exactOptional(),
+  hosted: z
+    .strictObject({ acpSession: z.string().nullable(), notes: z.array(z.string()).exactOptional() })
+    .exactOptional(),
   updatedAt: time,
   terminatedAt: time.nullable(),
   lastTool: text,
@@ -120,20 +123,23 @@ const askedElsewhere = {
   leftAt: time.exactOptional(),
 }
 
+const change = z.strictObject({
+  path: z.string(),
+  kind: z.enum(['create', 'modify', 'delete']),
+  addedLines: count,
+  removedLines: count,
+  warnings: z.array(z.string()),
+  protectedBecause: text,
+  hasHiddenText: z.boolean(),
+})
+
 type OfApproval = NonNullable<RecordOf<'approval'>['supervised']>
 const approvalElsewhere: z.ZodType<OfApproval> = whole<OfApproval>()({
   ...askedElsewhere,
-  change: z
-    .strictObject({
-      path: z.string(),
-      kind: z.enum(['create', 'modify', 'delete']),
-      addedLines: count,
-      removedLines: count,
-      warnings: z.array(z.string()),
-      protectedBecause: text,
-      hasHiddenText: z.boolean(),
-    })
-    .nullable(),
+  run: z.literal(true).exactOptional(),
+  changes: z.array(change).exactOptional(),
+  left: z.array(z.strictObject({ path: z.string(), why: z.string() })).exactOptional(),
+  change: change.nullable(),
   mayForce: z.boolean(),
   isEdited: z.boolean(),
   appliedAt: time.nullable(),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createClient } from '../../../client/client.ts'
-import type { AgentDefinition } from '../../../domain/agent/agent.ts'
+import type { ModelAgent } from '../../../domain/agent/agent.ts'
 import type { ApprovalRule } from '../../../domain/agent/approval-rule.ts'
 import type { TestCase } from '../../../domain/agent/test-case.ts'
 import type { Risk } from '../../../domain/agent/tool-settings.ts'
@@ -31,7 +31,7 @@ const source = {
   path: '/srv/agent.yaml',
   text: 'name: tester\napi_key: [masked]\nurl: https://u:pw@x.test # sk-0123456789',
 }
-const agent: Partial<AgentDefinition> = {
+const agent: Partial<ModelAgent> = {
   source,
   suggestions: ['What can you do?'],
   testCases: [testCase('greets', 'Hello'), testCase('sings', 'La')],

@@ -93,7 +93,7 @@ function sessionRoutes(deps: SessionRoutesDeps): Route[] {
     const model = wanted === undefined ? answering.model : triedModel(answering, wanted, request.principal.role)
     const regenerateAfter = await branchPoint(session, replaces, again)
     const files = await attachments.take(owner, sent)
-    await attachments.check(files, model.input, request.signal)
+    await attachments.check(files, model?.input, request.signal)
     const said = messageInput({ id: ids.uuid(), content: contentWith(message ?? '', files) })
     const input = again === undefined ? said : { ...said, messages: [] }
     const { run } = await engine.runs.start({

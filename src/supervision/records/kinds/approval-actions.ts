@@ -35,6 +35,7 @@ const WHAT_A_YES_DOES: Readonly<Record<Approval['kind'], string>> = {
   permission: 'It runs as it is shown.',
   question: '',
   diff: 'The agent may write it as it is shown.',
+  changes: 'The files are written as they are shown, once.',
   policy: 'Agents in this workspace go by it, until the file changes.',
 }
 

@@ -48,6 +48,7 @@ const SUBJECTS: Readonly<Record<Approval['kind'], Pick<KindView, 'label' | 'mark
   question: { label: 'Question of a tool', mark: 'question', asks: 'has a question from one of its tools' },
   permission: { label: 'Tool of a host', mark: 'tool', asks: 'asks to use a tool of its host' },
   diff: { label: 'Change of a file', mark: 'change', asks: 'asks to change a file' },
+  changes: { label: 'Changes of files', mark: 'change', asks: 'asks to change files' },
   policy: { label: 'Policy', mark: 'policy', asks: 'has a policy that nobody has accepted' },
 }
 
@@ -69,6 +70,8 @@ function subjectOf(approval: Approval, change: ChangeSummary | null): Subject {
     }
     case 'diff':
       return { ...words, title: oneLine(title), gist: '', brief: 'Change of a file' }
+    case 'changes':
+      return { ...words, title: oneLine(title), gist: '', brief: 'Changes of files' }
     case 'policy':
       return { ...words, title: oneLine(title), gist: '', brief: 'New policy of a workspace' }
     default:
@@ -162,8 +165,9 @@ function bodyOf(approval: Approval, { diff }: RecordScene): BodyPart[] {
         ...prose('Preview by the tool', 'tool', preview),
         ...diffPart(diff),
       ]
+    case 'changes':
     case 'policy':
-      return [...prose('The policy', 'server', description), ...diffPart(diff)]
+      return [...prose(kind === 'policy' ? 'The policy' : 'The files', 'server', description), ...diffPart(diff)]
     case 'diff':
       return [
         ...diffPart(diff),

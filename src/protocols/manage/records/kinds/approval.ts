@@ -38,8 +38,10 @@ const shape = {
   approval_id: z.string(),
   status: z.enum(approvalStatuses),
   kind: z
-    .enum(['tool_call', 'question', 'diff', 'permission', 'policy'])
-    .describe('`question`: the call has begun, and its tool asks a person something. Answer with `respond`.'),
+    .enum(['tool_call', 'question', 'diff', 'permission', 'changes', 'policy'])
+    .describe(
+      '`question`: the call has begun, and its tool asks a person something. Answer with `respond`. `changes`: all that a hosted agent has changed.',
+    ),
   title: z.string().describe('For people, in one line: every hidden character is marked, as `<U+202E>`.'),
   description: z
     .string()
