@@ -7,7 +7,7 @@ import type { StoredMessage, ToolCall } from '../../domain/session/message.ts'
 import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import { canonicalJson, sha256 } from '../../json/digest.ts'
 import type { ToolOutcome } from '../../tools/tool.ts'
-import type { Lane, RunScope } from '../run/run-scope.ts'
+import type { AgentParts, Lane, RunScope } from '../run/run-scope.ts'
 import type { EventWriter } from '../run/run-writer.ts'
 import type { RunnableCall } from './prepare-call.ts'
 
@@ -62,7 +62,7 @@ export interface ResultMore {
 
 /** Shows the result and stores it, both in one commit. */
 export async function commitResult(
-  lane: Lane,
+  lane: Lane<AgentParts>,
   call: ToolCall,
   outcome: ToolOutcome,
   { durationMs, isRefused = false, isByPerson = false, facts, audit, activeAgent }: ResultMore,
@@ -107,7 +107,7 @@ export async function commitSuspension({ scope: { run }, writer, id }: Lane, { c
 
 /** One line for each call, without its arguments or its result. */
 export function logCall(
-  { scope: { log, called }, agent }: Lane,
+  { scope: { log, called }, agent }: Lane<AgentParts>,
   call: ToolCall,
   outcome: 'completed' | 'failed' | 'refused' | 'answered' | 'suspended' | 'stopped',
   durationMs: number,

@@ -13,7 +13,7 @@ import {
   type TakeParts,
   withAside,
 } from '../../models/model.ts'
-import type { Lane } from '../run/run-scope.ts'
+import type { AgentParts, Lane } from '../run/run-scope.ts'
 import type { EventWriter } from '../run/run-writer.ts'
 import { type AnswerInProgress, createAnswerInProgress, type WrittenCall } from './answer-in-progress.ts'
 import type { Budget } from './budget.ts'
@@ -126,7 +126,7 @@ export const asBrokenOff = (messages: readonly StoredMessage[]): StoredMessage[]
     return [{ ...message, brokenOff: true }]
   })
 
-function messagesOf(lane: Lane, { messageId, thoughts, calls, text }: AnswerInProgress): StoredMessage[] {
+export function messagesOf(lane: Lane<AgentParts>, { messageId, thoughts, calls, text }: AnswerInProgress): StoredMessage[] {
   const { definition } = lane.agent
   const limit = definition.limits.storedMessageChars
   const shared = { runId: lane.scope.run.id, createdAt: lane.writer.timestamp(), lane: lane.id ?? undefined }

@@ -22,7 +22,7 @@ import { completedEnd, stoppedEnd, waitingEnd } from './run-end.ts'
 import { requestedStop } from './run-entries.ts'
 import { logRun, logWaits, type RunFacts } from './run-log.ts'
 import type { AgentParts, ExecuteDeps, Lane, Pending, RunScope } from './run-scope.ts'
-import { agentStarted, type Stop, stopOf } from './run-scope.ts'
+import { agentStarted, LeftToAnother, type Stop, stopOf } from './run-scope.ts'
 import { isFenced, type RunEnd, type RunWriter } from './run-writer.ts'
 
 /** Where a recovered run goes on. */
@@ -121,6 +121,7 @@ export async function executeRun(
     const stopped = stopOf(stop.signal)
     if (stopped?.kind === 'suspended' || stopped?.kind === 'lost') return ended(stopped.kind)
     const cause = broken === null ? error : broken.cause
+    if (cause instanceof LeftToAnother) return ended('suspended')
     if (isFenced(cause)) return ended('lost')
     const why = stopped ?? failure(cause, run, deps.log)
     const end = stoppedEnd(why, ending(), broken?.messages ?? [])

@@ -113,6 +113,9 @@ export interface Pending {
   subagentRunId: string | null
 }
 
+/** Another process has what the run needs, such as the program of its agent. Throw it to give the run back. */
+export class LeftToAnother extends Error {}
+
 /** Why a run was told to stop. It is the reason of the run's abort signal. */
 export type Stop =
   | { kind: 'cancelled'; by: string }

@@ -201,7 +201,9 @@ interface End {
 
 /** What becomes of a session whose agent has been without a connection for `goneMs`. Null: it stays as it is. */
 function overdue({ session, waiting, at }: SessionNow, goneMs: number): End | null {
-  const { status, updatedAt, restoredFrom } = session.supervision
+  const { status, updatedAt, restoredFrom, hosted } = session.supervision
+  // Its program is ours, and ends when it has been idle for long enough.
+  if (hosted !== undefined) return null
   const idle = at - updatedAt
   if (status === 'created') {
     if (idle < CONNECT_MS) return null

@@ -72,7 +72,9 @@ export function showStep(
     ids,
   }: { waiting: readonly SupervisedRecord[]; status: SupervisedStatus; at: number; ids: Ids },
 ) {
-  const { openRun, lastRun } = session.supervision
+  const { openRun, lastRun, hosted } = session.supervision
+  // Its log is that of its runs.
+  if (hosted !== undefined) return null
   const interrupts = waiting.filter(isAsked).map(interruptOf)
   const ends = status === 'terminated' || status === 'interrupted'
   if (events.length === 0 && (openRun === null || (!ends && interrupts.length === 0))) return null

@@ -2,13 +2,13 @@
 
 import { hasCode, ServerError } from '../../domain/errors.ts'
 import { isOpen } from '../../domain/supervision/supervision.ts'
-import type { ProcessEnd } from '../../tools/process/process-groups.ts'
 import type { Messenger } from '../messenger.ts'
 import { refuseUnknownOwner } from '../sessions/may-command.ts'
 import { activityEvent } from '../sessions/session-events.ts'
 import type { SupervisedSessions } from '../sessions/supervised-sessions.ts'
 import type { SessionParts, SupervisedSession } from '../sessions/take-step.ts'
 import type { AllowedWorkspace } from '../workspace/allowed-workspace.ts'
+import { codeOf } from './host-output.ts'
 import type { Sandbox } from './sandbox.ts'
 import { type Ended, type Host, type HostDeps, type HostEnd, type HostRequest, startHost } from './start-host.ts'
 import { createWatchedHosts, type Farewell, type WatchedHosts, type WatchedHostsDeps } from './watched-hosts.ts'
@@ -200,17 +200,6 @@ const spawnedAs = (pid: number, startedAt: number) => ({ spawned: { pid, started
 /** How it ended, and why, in its own words. The one place that words it. */
 const wordsOf = ({ end, lastWords }: Ended): string =>
   lastWords === null ? codeOf(end) : `${codeOf(end)}; its last words: ${lastWords}`
-
-const codeOf = (end: ProcessEnd): string => {
-  switch (end.kind) {
-    case 'exit':
-      return `exit code ${end.code}`
-    case 'signal':
-      return `signal ${end.signal}`
-    default:
-      return `not started (${end.code})`
-  }
-}
 
 function farewellOf(gone: HostEnd): Farewell {
   const crash = wordsOf(gone)

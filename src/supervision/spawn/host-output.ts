@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream'
 import { stripVTControlCharacters } from 'node:util'
 import { looksSecret, MASKED } from '../../domain/text/secret-name.ts'
 import { visibleText } from '../../domain/text/visible-text.ts'
+import type { ProcessEnd } from '../../tools/process/process-groups.ts'
 
 /** A longer line is shown in parts. */
 const MAX_LINE = 8_192
@@ -128,3 +129,15 @@ const masked = (line: string): string =>
     .replace(BEARER, `$1 ${MASKED}`)
     .replace(KEY, MASKED)
     .replace(IN_ADDRESS, `$1${MASKED}@`)
+
+/** How a process ended, in words. */
+export const codeOf = (end: ProcessEnd): string => {
+  switch (end.kind) {
+    case 'exit':
+      return `exit code ${end.code}`
+    case 'signal':
+      return `signal ${end.signal}`
+    default:
+      return `not started (${end.code})`
+  }
+}

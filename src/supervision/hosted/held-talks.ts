@@ -1,0 +1,341 @@
+// The programs of hosted agents that run here, one for each session. A program is held while it works or waits, and until its session has
+// been idle for `sessions.ttl`. Among several replicas one holds it, by a lease, and takes the runs of its session.
+
+import type { Clock } from '../../domain/clock.ts'
+import { hasCode, ServerError } from '../../domain/errors.ts'
+import type { Ids } from '../../domain/ids.ts'
+import type { Logger } from '../../domain/logger.ts'
+import { present } from '../../domain/present.ts'
+import { textOf } from '../../domain/session/message.ts'
+import type { HostSettings } from '../../domain/agent/agent.ts'
+import type { ProgressItem } from '../../domain/supervision/supervision.ts'
+import { LeftToAnother } from '../../engine/run/run-scope.ts'
+import type { HostParts, Lane } from '../../engine/run/run-scope.ts'
+import type { AcpWords } from '../../hosts/host.ts'
+import type { Shared } from '../../store/ports/shared.ts'
+import type { Store } from '../../store/store.ts'
+import { activity } from '../agent-service/answer-call.ts'
+import type { RecordChanges } from '../sessions/await-record.ts'
+import type { SupervisedSession, TakeStep } from '../sessions/take-step.ts'
+import { findSupervised } from '../sessions/take-step.ts'
+import type { ChangeSet, SetChange } from '../worktrees/change-set.ts'
+import type { Place } from './ask-permission.ts'
+import { pausedError } from './ask-permission.ts'
+import type { Said } from './said.ts'
+import type { Talk } from './talk.ts'
+import type { Terminals } from './terminals.ts'
+
+/** The program of a session, with all that a run needs of it. */
+export interface Held {
+  readonly session: SupervisedSession
+  readonly talk: Talk
+  readonly words: AcpWords
+  readonly terminals: Terminals | null
+  readonly place: Place
+  onProgress(progress: { items?: ProgressItem[]; lastTool?: string }): void
+  /** The next thing it says. Null: there is a nudge for it. */
+  next(signal: AbortSignal): Promise<Said | null>
+  takeNudge(): string | null
+  /** Why it cannot be talked to any more: its operator may have ended it. */
+  whyGone(error: unknown): Promise<unknown>
+  lastUsed(): void
+  /** What a program that knows nothing of the conversation is told first. Once. */
+  storySoFar(): Promise<string[]>
+  /** Before each prompt: what people changed in the workspace since. */
+  refresh(): Promise<void>
+  /** What it has changed and nobody has decided about. Null: nothing, or it asks about each file by itself. */
+  changes(): Promise<ChangeSet | null>
+  settled(changes: readonly SetChange[]): Promise<void>
+  discard(paths: readonly string[]): Promise<void>
+  /** Null: the file is like that already. */
+  proposeWrite(file: { path: string; content: string }): Promise<ChangeSet | null>
+  newId(): string
+}
+
+/** A program that was just started for a session. */
+export interface Started {
+  talk: Talk
+  /** It remembers the conversation. */
+  isSame: boolean
+  words: AcpWords
+  terminals: Terminals | null
+  place: Place
+  files: Pick<Held, 'refresh' | 'changes' | 'settled' | 'discard' | 'proposeWrite'>
+}
+
+export interface HeldTalksDeps {
+  store: Pick<Store, 'sessions' | 'messages'>
+  takeStep: TakeStep
+  changes: RecordChanges
+  shared: Pick<Shared, 'hold' | 'release'>
+  /** Name of this process. */
+  owner: string
+  /** See `Supervision.place`. */
+  place: string | null
+  clock: Clock
+  ids: Ids
+  logger: Logger
+  /** Starts the program. `onHeard` is called for everything that it says. */
+  start(
+    session: SupervisedSession,
+    host: HostSettings,
+    how: { earlier: string | null; onHeard: () => void },
+  ): Promise<Started>
+}
+
+/** The lease of a program, and how often it is renewed. A replica that dies leaves its sessions to others after that time. */
+const LEASE_MS = 15_000
+const RENEW_MS = 5_000
+/** The agent has been heard from. Written at most so often. */
+const HEARD_MS = 10_000
+/** As long as this a run of another replica's session is left alone before somebody looks again. */
+const ELSEWHERE_MS = 2_000
+/** Of an earlier conversation, told to a program that starts without it. */
+const MOST_STORY_CHARS = 40_000
+const MOST_STORY_MESSAGES = 100
+
+interface Entry {
+  held: Held
+  usedAt: number
+  nudges: string[]
+  ttlMs: number
+  stop(): void
+}
+
+export type HeldTalks = ReturnType<typeof createHeldTalks>
+
+export function createHeldTalks(deps: HeldTalksDeps) {
+  const { store, takeStep, changes, shared, owner, place, clock, ids, logger, start } = deps
+  const held = new Map<string, Entry>()
+  const starting = new Map<string, Promise<Entry>>()
+  const elsewhere = new Map<string, number>()
+  let cancelRenewal = () => {}
+  let isClosed = false
+
+  const job = (sessionId: string): string => `hosted/${sessionId}`
+
+  async function take(sessionId: string): Promise<void> {
+    if (await shared.hold(job(sessionId), owner, LEASE_MS)) return void elsewhere.delete(sessionId)
+    elsewhere.set(sessionId, clock.mono() + ELSEWHERE_MS)
+    throw new LeftToAnother()
+  }
+
+  async function renew(): Promise<void> {
+    for (const [sessionId, entry] of held) {
+      try {
+        // It hung for so long that another replica has taken the session. What is left here may do no harm.
+        if (!(await shared.hold(job(sessionId), owner, LEASE_MS))) await end(sessionId, entry)
+      } catch (error) {
+        logger.warn('the lease of an agent’s program could not be renewed', { session_id: sessionId, error })
+      }
+    }
+    if (!isClosed) cancelRenewal = clock.after(RENEW_MS, () => void renew())
+  }
+  cancelRenewal = clock.after(RENEW_MS, () => void renew())
+
+  /** The session works now: it counts against the limits, and its silence is listened to. */
+  async function wake(sessionId: string): Promise<SupervisedSession> {
+    const found = await findSupervised(store, sessionId)
+    if (found.supervision.hosted === undefined) {
+      throw new ServerError('session_ended', 'This session began before its agent worked in a program. Begin a new one.')
+    }
+    const { session } = await takeStep(sessionId, (now) => {
+      const { status } = now.session.supervision
+      if (status === 'terminated' || status === 'paused') throw pausedError(status)
+      const { supervision, ...heard } = activity(now)
+      return { ...heard, supervision: { ...supervision, status: 'active', ...present({ place: place ?? undefined }) } }
+    })
+    return session
+  }
+
+  /** A session that rests frees its place for one that works. */
+  async function wakeBeside(sessionId: string): Promise<SupervisedSession> {
+    try {
+      return await wake(sessionId)
+    } catch (error) {
+      if (!hasCode(error, 'limit')) throw error
+      const owned = (await store.sessions.get(sessionId))?.owner
+      const idle = [...held].filter(([, { held: one }]) => one.session.owner === owned && isIdle(one))
+      const [oldest] = idle.sort(([, a], [, b]) => a.usedAt - b.usedAt)
+      if (oldest === undefined) throw error
+      await end(...oldest)
+      return wake(sessionId)
+    }
+  }
+
+  const isIdle = ({ talk }: Held): boolean => !talk.isPrompting && talk.requests.length === 0
+
+  async function begin(lane: Lane<HostParts>, session: SupervisedSession): Promise<Entry> {
+    const { host, sessions } = lane.agent.definition
+    const { id } = session
+    let heardAt = Number.NEGATIVE_INFINITY
+    const onHeard = () => {
+      if (clock.mono() - heardAt < HEARD_MS) return
+      heardAt = clock.mono()
+      void takeStep(id, activity).catch(() => {})
+    }
+    const earlier = session.supervision.hosted?.acpSession ?? null
+    const started = await start(session, host, { earlier, onHeard })
+    const { talk, isSame } = started
+    const { session: now } = await takeStep(id, ({ session: { supervision } }) =>
+      supervision.hosted?.acpSession === talk.acpSession
+        ? {}
+        : { supervision: { hosted: { ...supervision.hosted, acpSession: talk.acpSession } } },
+    )
+    let isStoryDue = !isSame
+    const nudged = new EventTarget()
+    const entry: Entry = {
+      usedAt: clock.mono(),
+      nudges: [],
+      ttlMs: sessions.ttlSeconds * 1_000,
+      stop: () => {},
+      held: {
+        session: now,
+        ...started,
+        ...started.files,
+        onProgress({ items, lastTool }) {
+          void takeStep(id, (step) => {
+            const { supervision, ...heard } = activity(step)
+            return { ...heard, supervision: { ...supervision, ...present({ progressSnapshot: items, lastTool }) } }
+          }).catch(() => {})
+        },
+        async next(signal) {
+          const said = talk.nextNow()
+          if (said !== null) return said
+          const either = new AbortController()
+          const wakeUp = () => either.abort()
+          nudged.addEventListener('nudge', wakeUp)
+          signal.addEventListener('abort', wakeUp, { once: true })
+          try {
+            return await talk.next(either.signal)
+          } catch (error) {
+            signal.throwIfAborted()
+            if (either.signal.aborted) return null
+            throw error
+          } finally {
+            nudged.removeEventListener('nudge', wakeUp)
+            signal.removeEventListener('abort', wakeUp)
+          }
+        },
+        takeNudge: () => entry.nudges.shift() ?? null,
+        async whyGone(error) {
+          const status = (await store.sessions.get(id))?.supervision?.status
+          return status === 'terminated' ? pausedError(status) : error
+        },
+        lastUsed: () => {
+          entry.usedAt = clock.mono()
+        },
+        async storySoFar() {
+          if (!isStoryDue) return []
+          isStoryDue = false
+          return story(store, id, lane.scope.run.id, earlier !== null)
+        },
+        newId: ids.uuid,
+      },
+    }
+    entry.nudges.push = (...texts) => {
+      const count = Array.prototype.push.apply(entry.nudges, texts)
+      nudged.dispatchEvent(new Event('nudge'))
+      return count
+    }
+    entry.stop = changes.watch({ recordId: id, sessionId: id }, () => void look(id, entry))
+    held.set(id, entry)
+    return entry
+  }
+
+  /** A session that its operator ends takes the program with it. */
+  async function look(sessionId: string, entry: Entry): Promise<void> {
+    const session = await store.sessions.get(sessionId).catch(() => null)
+    if (session?.supervision?.status === 'terminated' || session?.status === 'terminated') await end(sessionId, entry)
+  }
+
+  async function end(sessionId: string, entry: Entry): Promise<void> {
+    if (held.get(sessionId) === entry) held.delete(sessionId)
+    entry.stop()
+    await entry.held.talk.close().catch((error: unknown) =>
+      logger.warn('the program of an agent could not be ended', { session_id: sessionId, error }),
+    )
+    await takeStep(sessionId, ({ session: { supervision } }) =>
+      supervision.status === 'active' ? { supervision: { status: 'interrupted' } } : {},
+    ).catch(() => {})
+    await shared.release(job(sessionId), owner).catch(() => {})
+  }
+
+  return {
+    /** The program of this run's session, started if it does not run. Throws `LeftToAnother` if another replica holds it. */
+    async hold(lane: Lane<HostParts>): Promise<Held> {
+      const sessionId = lane.scope.run.sessionId
+      if (isClosed) throw new ServerError('shutting_down', 'The server is stopping. Send it again in a moment.')
+      await take(sessionId)
+      const known = held.get(sessionId)
+      if (known !== undefined && known.held.talk.isGone) await end(sessionId, known)
+      const session = await wakeBeside(sessionId)
+      const running = held.get(sessionId)
+      if (running !== undefined) {
+        running.held = Object.assign(running.held, { session })
+        return running.held
+      }
+      const begun = starting.get(sessionId) ?? begin(lane, session).finally(() => starting.delete(sessionId))
+      starting.set(sessionId, begun)
+      return (await begun).held
+    },
+
+    isHeldElsewhere: (sessionId: string): boolean => (elsewhere.get(sessionId) ?? 0) > clock.mono(),
+
+    /** The work of a run is over for now: silence means nothing until there is more. */
+    async rest(sessionId: string): Promise<void> {
+      await takeStep(sessionId, ({ at }) => ({ supervision: { turnEnded: true, updatedAt: at, silence: null } })).catch(
+        () => {},
+      )
+    },
+
+    /** Stops a program that has hung, and asks it again. False: none of this session works here. */
+    nudge(sessionId: string, text: string): boolean {
+      const entry = held.get(sessionId)
+      if (entry?.held.talk.isPrompting !== true || entry.held.talk.requests.length > 0) return false
+      entry.nudges.push(text)
+      return true
+    },
+
+    /** Ends programs that nobody has used for their session's time to live. Called every few seconds. */
+    async tidy(): Promise<void> {
+      for (const [sessionId, entry] of [...held]) {
+        if (isIdle(entry.held) && clock.mono() - entry.usedAt >= entry.ttlMs) await end(sessionId, entry)
+      }
+    },
+
+    get size(): number {
+      return held.size
+    },
+
+    async close(): Promise<void> {
+      isClosed = true
+      cancelRenewal()
+      await Promise.all([...held].map(([sessionId, entry]) => end(sessionId, entry)))
+    },
+  }
+}
+
+/** The conversation as text, for a program that does not have it. Empty: there was none. */
+async function story(
+  { messages }: Pick<Store, 'messages'>,
+  sessionId: string,
+  runId: string,
+  isLost: boolean,
+): Promise<string[]> {
+  const page = await messages.page(sessionId, MOST_STORY_MESSAGES)
+  const lines = page
+    .filter((message) => message.runId !== runId && (message.role === 'user' || message.role === 'assistant'))
+    .map(({ role, content }) => ({ role, text: textOf(content) }))
+    .filter(({ text }) => text !== '')
+    .map(({ role, text }) => `${role === 'user' ? 'User' : 'You'}: ${text}`)
+  if (lines.length === 0) return []
+  const kept: string[] = []
+  for (let chars = 0; lines.length > 0 && chars < MOST_STORY_CHARS; ) {
+    const line = lines.pop()?.slice(0, MOST_STORY_CHARS) ?? ''
+    chars += line.length
+    kept.unshift(line)
+  }
+  const why = isLost ? 'The program that had this conversation is gone, and you begin anew' : 'This conversation began without you'
+  return [`${why}. This was said so far${lines.length > 0 ? ' (the beginning is left out)' : ''}:\n\n${kept.join('\n\n')}\n\nEnd of what was said. Now:`]
+}
