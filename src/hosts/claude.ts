@@ -12,6 +12,7 @@ import {
   SERVER_NAME,
   toolsThat,
   usualWords,
+  words,
   writer,
 } from './host.ts'
 
@@ -126,5 +127,21 @@ export const claude: Host = {
     // A skill may run commands while it is loaded. Resources of an MCP server may be files. A message may go to an agent elsewhere.
     ...toolsThat('unknown', 'Skill', 'SlashCommand', 'ReadMcpResourceTool', 'ReadMcpResourceDirTool', 'SendMessage'),
     ...toolsThat('unknown', 'CronCreate', 'EnterWorktree', 'ExitWorktree', 'Workflow', 'REPL', 'Config'),
+  },
+  acp: {
+    command: 'claude-agent-acp',
+    args: [],
+    install: 'npm install -g @agentclientprotocol/claude-agent-acp',
+    credentials: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN', 'ANTHROPIC_BASE_URL'],
+    authMethod: null,
+    env: { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_AUTOUPDATER: '1' },
+    askingMode: 'default',
+    bold: { modes: ['acceptEdits', 'auto', 'bypassPermissions'], options: {}, commands: [] },
+    writesThroughClient: false,
+    endsAtNo: false,
+    toolOf({ name, rawInput, _meta }) {
+      const tool = name ?? words(_meta?.claudeCode).toolName
+      return typeof tool === 'string' ? { tool, input: words(rawInput) } : null
+    },
   },
 }

@@ -6,9 +6,12 @@ import {
   type Host,
   type HostSetup,
   NOTICE_LIMIT_SECONDS,
+  onlyDiff,
   SERVER_NAME,
   toolsThat,
   usualWords,
+  words,
+  writer,
 } from './host.ts'
 
 function serverTable({ server }: HostSetup) {
@@ -90,10 +93,39 @@ export const codex: Host = {
     grep_files: 'searches',
     // Codex calls the text of its patch a command.
     apply_patch: 'writes',
+    // The change of one file, as Codex tells it over ACP.
+    fileChange: writer({ path: 'file_path', whole: 'content', old: 'old_string', next: 'new_string' }),
     // Its hooks call every shell Bash.
     ...toolsThat('runs', 'Bash', 'shell', 'shell_command', 'local_shell', 'exec_command', 'container.exec'),
     ...toolsThat('reaches', 'web_search', 'image_gen', 'imagegen'),
     // What is typed into a command that runs may do anything.
     ...toolsThat('unknown', 'write_stdin', 'read_mcp_resource', 'request_permissions', 'request_plugin_install'),
+  },
+  acp: {
+    command: 'codex-acp',
+    args: [],
+    install: 'npm install -g @agentclientprotocol/codex-acp',
+    credentials: ['CODEX_API_KEY', 'OPENAI_API_KEY'],
+    // It keeps the key in its home folder from then on.
+    authMethod: 'api-key',
+    env: { INITIAL_AGENT_MODE: 'read-only', NO_BROWSER: '1' },
+    // A resumed session is in the mode `agent` again, in which a model of Codex decides.
+    askingMode: 'read-only',
+    bold: { modes: ['workspace-write', 'agent', 'agent-full-access'], options: {}, commands: [] },
+    writesThroughClient: false,
+    endsAtNo: true,
+    toolOf(call) {
+      if (call.kind === 'execute') {
+        const { command, cwd, ...others } = words(call.rawInput)
+        // With more it asks for the network, or for other folders.
+        if (typeof command !== 'string' || Object.keys(others).length > 0) return null
+        return { tool: 'exec_command', input: cwd === undefined ? { command } : { command, cwd } }
+      }
+      if (call.kind !== 'edit') return null
+      const diff = onlyDiff(call)
+      if (diff?.kind === 'add') return { tool: 'fileChange', input: { file_path: diff.path, content: diff.next } }
+      if (diff?.kind !== 'update' || diff.old === '') return { tool: 'apply_patch', input: {} }
+      return { tool: 'fileChange', input: { file_path: diff.path, old_string: diff.old, new_string: diff.next } }
+    },
   },
 }

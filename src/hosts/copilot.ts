@@ -13,11 +13,14 @@ import {
   SERVER_NAME,
   toolsThat,
   usualWords,
+  words,
   writer,
 } from './host.ts'
 
 const fileOf = ({ home, env }: HostPlaces, name: string): string =>
   join(variable(env, 'COPILOT_HOME') ?? join(home, '.copilot'), name)
+
+const MODE = 'https://agentclientprotocol.com/protocol/session-modes#'
 
 function serverEntry({ server }: HostSetup) {
   const shared = { tools: ['*'], timeout: HOST_LIMIT_SECONDS * 1_000 }
@@ -110,5 +113,35 @@ export const copilot: Host = {
     ...toolsThat('reaches', 'WebFetch', 'web_fetch', 'web_search', 'session_store_sql', 'store_memory'),
     // What is typed into a command that runs may do anything.
     ...toolsThat('unknown', 'write_bash', 'write_powershell', 'str_replace_editor'),
+  },
+  acp: {
+    command: 'copilot',
+    args: ['--acp'],
+    install: 'npm install -g @github/copilot',
+    credentials: [
+      ...['COPILOT_GITHUB_TOKEN', 'GH_TOKEN', 'GITHUB_TOKEN', 'COPILOT_MODEL'],
+      ...['COPILOT_PROVIDER_BASE_URL', 'COPILOT_PROVIDER_TYPE', 'COPILOT_PROVIDER_WIRE_API'],
+      ...['COPILOT_PROVIDER_API_KEY', 'COPILOT_PROVIDER_BEARER_TOKEN'],
+    ],
+    authMethod: null,
+    env: { COPILOT_AUTO_UPDATE: 'false', COPILOT_ALLOW_ALL: 'false' },
+    askingMode: `${MODE}agent`,
+    bold: {
+      modes: [`${MODE}autopilot`],
+      options: { allow_all: 'on' },
+      commands: ['allow-all', 'permissions', 'autopilot', 'add-dir'],
+    },
+    writesThroughClient: false,
+    endsAtNo: true,
+    toolOf({ kind, rawInput }) {
+      // Its question adds what it has understood, in words of its own, to the arguments. A tool of an MCP server has none of them.
+      const { commands, fileName, diff, ...input } = words(rawInput)
+      if (kind === 'execute' && Array.isArray(commands) && typeof input.command === 'string')
+        return { tool: process.platform === 'win32' ? 'powershell' : 'bash', input }
+      if (kind !== 'edit' || typeof fileName !== 'string' || typeof diff !== 'string') return null
+      if (input.path !== fileName) return { tool: 'apply_patch', input: {} }
+      if (typeof input.file_text === 'string') return { tool: 'create', input }
+      return { tool: typeof input.old_str === 'string' ? 'edit' : 'apply_patch', input }
+    },
   },
 }

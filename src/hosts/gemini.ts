@@ -7,6 +7,7 @@ import {
   type HostSetup,
   keepsKeys,
   NOTICE_LIMIT_SECONDS,
+  onlyDiff,
   SERVER_NAME,
   toolsThat,
   usualWords,
@@ -106,5 +107,27 @@ export const gemini: Host = {
     ...toolsThat('reaches', 'web_fetch', 'google_web_search'),
     // Its memory is a file that it obeys, in the home folder.
     ...toolsThat('unknown', 'save_memory', 'read_mcp_resource', 'take_snapshot'),
+  },
+  acp: {
+    command: 'gemini',
+    args: ['--acp'],
+    install: 'npm install -g @google/gemini-cli',
+    credentials: ['GEMINI_API_KEY', 'GOOGLE_API_KEY', 'GOOGLE_GEMINI_BASE_URL', 'GEMINI_MODEL'],
+    authMethod: 'gemini-api-key',
+    // Without the second it starts itself again as another process.
+    env: { GEMINI_CLI_TRUST_WORKSPACE: 'true', GEMINI_CLI_NO_RELAUNCH: 'true' },
+    askingMode: 'default',
+    bold: { modes: ['autoEdit', 'yolo'], options: {}, commands: [] },
+    writesThroughClient: true,
+    endsAtNo: false,
+    toolOf(call) {
+      // It tells no arguments, so a command is known only by its title: nobody judges it.
+      const [tool = '', ...others] = call.toolCallId.split('__')
+      if (others.length === 0) return null
+      const diff = tool === 'write_file' || tool === 'replace' ? onlyDiff(call) : null
+      if (diff === null) return { tool, input: {} }
+      // It shows the whole file, whichever tool writes it.
+      return { tool: 'write_file', input: { file_path: diff.path, content: diff.next } }
+    },
   },
 }

@@ -1,6 +1,7 @@
 // A host is a coding agent's program: Claude Code, Codex, … One file of this folder says everything that Quarterdeck knows about it, and
 // `hosts.ts` lists them. A host only describes: it reads no file and starts nothing.
 
+import type { ToolCallUpdate } from '@agentclientprotocol/sdk'
 import type { Environment } from '../config/source/env-file.ts'
 
 export interface Host extends Launcher {
@@ -20,7 +21,53 @@ export interface Host extends Launcher {
   reads: { folder: string; files: RegExp }
   /** The host's own tools, as its hooks and its model call them. A tool that is not here may do anything. */
   tools: HostTools
+  acp: AcpWords
 }
+
+/** How the host is started as an agent of ours, over the Agent Client Protocol. docs/do/host-a-coding-agent.md says which versions were tried. */
+export interface AcpWords {
+  command: string
+  args: readonly string[]
+  /** The command that installs it. */
+  install: string
+  /** Variables with what it needs to reach its model. They are passed on where they are set. */
+  credentials: readonly string[]
+  /** For `authenticate`, where it answers "Authentication required" although one of `credentials` is set. Null: that would not help. */
+  authMethod: string | null
+  /** Always set, next to HOME, in which it keeps its settings and its sessions. */
+  env: Readonly<Record<string, string>>
+  /** The mode in which it asks before it acts. To be set after every new, resumed or loaded session. Null: it begins so. */
+  askingMode: string | null
+  /** With these it acts and does not ask: ids of modes, values of config options by id, names of commands. */
+  bold: { modes: readonly string[]; options: Readonly<Record<string, string>>; commands: readonly string[] }
+  /** It writes by `fs/write_text_file` where the client offers that, and offers no `fs/read_text_file`. */
+  writesThroughClient: boolean
+  /** After a no the turn ends, so that the agent hears a reason only with the next prompt. */
+  endsAtNo: boolean
+  /** The call as `tools` knows it. Null: nobody knows what it would do. */
+  toolOf(call: AcpCall): { tool: string; input: Words } | null
+}
+
+/** All that was told of one tool call, merged by its id, with the keys of every `rawInput`. The title is missing: it may be the model's own words. */
+export type AcpCall = Pick<
+  ToolCallUpdate,
+  'toolCallId' | 'name' | 'kind' | 'rawInput' | 'content' | 'locations' | '_meta'
+>
+
+/** The change that an ACP call shows, if it is one. Some hosts show a whole file, others one place in it. */
+export function onlyDiff({
+  content,
+  locations,
+}: AcpCall): { path: string; kind: unknown; old: string; next: string } | null {
+  const [diff, ...others] = content ?? []
+  if (diff?.type !== 'diff' || others.length > 0) return null
+  // A file that is moved is located in its old place.
+  if (locations?.some(({ path }) => path !== diff.path)) return null
+  return { path: diff.path, kind: diff._meta?.kind, old: diff.oldText ?? '', next: diff.newText }
+}
+
+export const words = (value: unknown): Words =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
 
 /**
  * What a tool of a host does with its arguments. `host`: it only changes what the host itself shows or plans. `reaches`: it leaves this

@@ -23,6 +23,16 @@ export interface Host {
   changed(input: Record<string, unknown>, command: string): Record<string, unknown>
   /** How the host calls a tool of our MCP server. */
   ownTool(name: string): string
+  acp: AcpProgram
+}
+
+/** The program that speaks the Agent Client Protocol: the host itself, or an adapter that brings a host of its own. */
+export interface AcpProgram {
+  name: string
+  package: string
+  version: string
+  program(folder: string): string
+  args: readonly string[]
 }
 
 const platform = `${process.platform}-${process.arch}`
@@ -48,6 +58,13 @@ export const hosts: readonly Host[] = [
     shell: (command) => ({ call: 'Bash', input: { command, description: 'Write a file' } }),
     changed: (input, command) => ({ ...input, command }),
     ownTool: (name) => `mcp__quarterdeck__${name}`,
+    acp: {
+      name: 'claude-acp',
+      package: '@agentclientprotocol/claude-agent-acp',
+      version: '0.99.1',
+      program: (folder) => join(folder, 'node_modules', '.bin', 'claude-agent-acp'),
+      args: [],
+    },
   },
   {
     name: 'codex',
@@ -72,6 +89,13 @@ export const hosts: readonly Host[] = [
     shell: (command) => ({ call: 'exec_command', input: { cmd: command } }),
     changed: (input, command) => ({ ...input, command }),
     ownTool: (name) => `mcp__quarterdeck__${name}`,
+    acp: {
+      name: 'codex-acp',
+      package: '@agentclientprotocol/codex-acp',
+      version: '2.6.0',
+      program: (folder) => join(folder, 'node_modules', '.bin', 'codex-acp'),
+      args: [],
+    },
   },
   {
     name: 'copilot',
@@ -91,6 +115,13 @@ export const hosts: readonly Host[] = [
     shell: (command) => ({ call: 'bash', input: { command, description: 'Write a file' } }),
     changed: (input, command) => ({ ...input, command }),
     ownTool: (name) => `quarterdeck-${name}`,
+    acp: {
+      name: 'copilot',
+      package: '@github/copilot',
+      version: '1.0.102',
+      program: (folder) => join(folder, 'node_modules', '@github', `copilot-${platform}`, 'copilot'),
+      args: ['--acp'],
+    },
   },
   {
     name: 'gemini',
@@ -117,15 +148,24 @@ export const hosts: readonly Host[] = [
     shell: (command) => ({ call: 'run_shell_command', input: { command, description: 'Write a file' } }),
     changed: (input, command) => ({ ...input, command }),
     ownTool: (name) => `mcp_quarterdeck_${name}`,
+    acp: {
+      name: 'gemini',
+      package: '@google/gemini-cli',
+      version: '0.61.0',
+      program: (folder) => join(folder, 'node_modules', '.bin', 'gemini'),
+      args: ['--acp', '-m', 'gemini-2.5-flash'],
+    },
   },
 ]
 
 const cache = process.env.QUARTERDECK_HOSTS_CACHE ?? join(homedir(), '.cache', 'quarterdeck', 'hosts')
 
-export const folderOf = ({ name, version }: Host): string => join(cache, `${name}-${version}`)
+type Program = Pick<Host, 'name' | 'version' | 'program'> | AcpProgram
+
+export const folderOf = ({ name, version }: Program): string => join(cache, `${name}-${version}`)
 
 /** Null if the host is not there, for example because there is no version for this machine. */
-export function programOf(host: Host): string | null {
+export function programOf(host: Program): string | null {
   const program = host.program(folderOf(host))
   return existsSync(program) ? program : null
 }

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { folderOf, hosts, programOf } from './hosts.ts'
 
-for (const host of hosts) {
+for (const host of hosts.flatMap(({ acp, ...host }) => [host, acp])) {
   const what = `${host.package}@${host.version}`
   if (programOf(host) !== null) continue
   const folder = folderOf(host)
