@@ -126,7 +126,8 @@ function changeOf(
     diff: withHeaders(place.path, kind, computed?.hunks ?? `${binary.join('\n')}\n`),
     addedLines: computed?.addedLines ?? 0,
     removedLines: computed?.removedLines ?? 0,
-    warnings: computed === null ? binaryWarnings(file) : warningsOf({ file, before: was, after: is, computed, isEmptied }),
+    warnings:
+      computed === null ? binaryWarnings(file) : warningsOf({ file, before: was, after: is, computed, isEmptied }),
     risk: protectedBecause !== null || hasHiddenText ? 'critical' : 'low',
     protectedBecause,
     hasHiddenText,
