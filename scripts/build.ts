@@ -26,6 +26,7 @@ const SMALL = [
   'files/reader/child/main',
   'store/sqlite/disk/wal-writeback-worker',
   'supervision/checkpoints/checkpoint-worker',
+  'supervision/worktrees/worktree-worker',
 ]
 /** Bundled alone, into a file without imports, because it runs in browsers. */
 const CLIENT = ['client/client']

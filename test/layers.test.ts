@@ -170,6 +170,8 @@ const PROGRAMS = [
   'src/config/agent/agent-text-worker.ts',
   'src/files/reader/child/main.ts',
   'src/store/sqlite/disk/wal-writeback-worker.ts',
+  'src/supervision/checkpoints/checkpoint-worker.ts',
+  'src/supervision/worktrees/worktree-worker.ts',
 ]
 const STARTS_SOMETHING =
   /^(?:void |await |(?:\w+\??\.)*\w+\??\(|(?:export )?(?:const|let) .* = (?:await |set(?:Timeout|Interval|Immediate)\(|fetch\(|matchMedia\(|open[A-Z]\w*(?:<.*>)?\(|start[A-Z]\w*\(|new (?:Worker|BroadcastChannel|MessageChannel|EventSource|WebSocket)\())/

@@ -1,6 +1,5 @@
 // What the thread of `create-checkpoints.ts` can be asked to do. Jobs and results are plain data: they cross the border between threads.
 
-import { ServerError } from '../../domain/errors.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import { compareWorkspace, type Divergence } from './compare-workspace.ts'
 import type { KeptFile } from './file-diff.ts'
@@ -43,20 +42,9 @@ export interface CheckpointJobs {
   sweep: { request: { alive: string[]; before: number }; result: SweepResult }
 }
 
-type CheckpointJob = {
+export type CheckpointJob = {
   [Kind in keyof CheckpointJobs]: { folder: string; kind: Kind; request: CheckpointJobs[Kind]['request'] }
 }[keyof CheckpointJobs]
-
-export type CheckpointReply =
-  | { type: 'done'; result: CheckpointJobs[keyof CheckpointJobs]['result'] }
-  | { type: 'failed'; failure: JobFailure }
-
-/** An error that can be sent to another thread. `code` is null for anything but a `ServerError`. */
-interface JobFailure {
-  code: ServerError['code'] | null
-  message: string
-  stack: string
-}
 
 export function runCheckpointJob(
   job: CheckpointJob,
@@ -111,15 +99,6 @@ function keptOf({ modified, deleted, added }: Divergence, kept: ReadonlySet<stri
     }
   }
   return found
-}
-
-export function failureOf(error: unknown): JobFailure {
-  const { message, stack = '' } = error instanceof Error ? error : new Error(String(error))
-  return { code: error instanceof ServerError ? error.code : null, message, stack }
-}
-
-export function errorOf({ code, message, stack }: JobFailure): Error {
-  return Object.assign(code === null ? new Error(message) : new ServerError(code, message), { stack })
 }
 
 export interface SaveRequest extends HashRequest {

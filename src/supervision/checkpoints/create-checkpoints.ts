@@ -3,21 +3,15 @@
 
 import { rm, stat } from 'node:fs/promises'
 import { extname, join } from 'node:path'
-import { Worker } from 'node:worker_threads'
-import { hasCode, ServerError } from '../../domain/errors.ts'
+import { hasCode } from '../../domain/errors.ts'
 import { systemErrorCode } from '../../domain/system-error-code.ts'
-import {
-  type CheckpointJobs,
-  type CheckpointReply,
-  type CompareRequest,
-  errorOf,
-  type SaveRequest,
-} from './checkpoint-job.ts'
+import type { CheckpointJobs, CompareRequest, SaveRequest } from './checkpoint-job.ts'
 import type { Divergence } from './compare-workspace.ts'
 import type { KeptFile } from './file-diff.ts'
 import type { CheckpointFilePage, CheckpointSummary } from './manifest.ts'
 import { type ContentLimits, contentLimits, planRestore, type RestorePlan } from './restore-plan.ts'
 import type { OpenRestore, RestoreRequest, RestoreResult } from './restore-workspace.ts'
+import { createThreadTurns, runInThread } from './run-in-thread.ts'
 import { checkedId, type SweepResult } from './snapshot-store.ts'
 
 export interface Checkpoints {
@@ -58,8 +52,6 @@ interface CheckpointSettings {
 
 /** How many names each list of a plan shows. */
 const SHOWN_NAMES = 1_000
-/** Of the heap of a thread. 500,000 files with long names need half of it. */
-const MAX_HEAP_MB = 1_024
 /** More threads would take the processor from the server. */
 const THREADS = 2
 
@@ -68,14 +60,17 @@ const script = new URL(`./checkpoint-worker${extname(import.meta.url)}`, import.
 
 export function createCheckpoints(settings: CheckpointSettings): Checkpoints {
   const { folder, excluded, isProtected, content = contentLimits } = settings
-  const inTurn = createTurns(THREADS)
+  const inTurn = createThreadTurns(THREADS)
 
   function run<Kind extends keyof CheckpointJobs>(
     kind: Kind,
     request: CheckpointJobs[Kind]['request'],
     signal?: AbortSignal,
   ): Promise<CheckpointJobs[Kind]['result']> {
-    return inTurn(ALONE.has(kind), () => runInThread({ folder, kind, request }, signal), signal)
+    // The thread answers with the result of the job that it was given.
+    return inTurn(ALONE.has(kind), () => runInThread(script, { folder, kind, request }, signal), signal) as Promise<
+      CheckpointJobs[Kind]['result']
+    >
   }
 
   /** Most servers have no checkpoints. Their start and their housekeeping need no thread. */
@@ -133,68 +128,3 @@ export function createCheckpoints(settings: CheckpointSettings): Checkpoints {
 
 /** Restores write to workspaces. A sweep removes what a save beside it may count on. */
 const ALONE: ReadonlySet<keyof CheckpointJobs> = new Set(['restore', 'finish', 'end', 'sweep'])
-
-function runInThread<Kind extends keyof CheckpointJobs>(
-  job: { folder: string; kind: Kind; request: CheckpointJobs[Kind]['request'] },
-  signal?: AbortSignal,
-): Promise<CheckpointJobs[Kind]['result']> {
-  return new Promise((resolve, reject) => {
-    const worker = new Worker(script, {
-      workerData: job,
-      resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
-      // The thread reads and writes files and nothing else.
-      env: {},
-    })
-    let settle = (): void => reject(new ServerError('storage_failed', 'The checkpoint job ended early. Try again.'))
-    const abort = (): void => {
-      settle = () => reject(signal?.reason)
-      void worker.terminate()
-    }
-    worker.on('message', (reply: CheckpointReply) => {
-      if (reply.type === 'failed') settle = () => reject(errorOf(reply.failure))
-      // The thread answers with the result of the job that it was given.
-      else settle = () => resolve(reply.result as CheckpointJobs[Kind]['result'])
-    })
-    worker.on('error', (error) => {
-      settle = () => reject(error)
-    })
-    // Only now it can no longer write anything.
-    worker.on('exit', () => {
-      signal?.removeEventListener('abort', abort)
-      settle()
-    })
-    signal?.addEventListener('abort', abort, { once: true })
-  })
-}
-
-/** Runs each work when its turn comes, in order of arrival: at most `most` side by side, or one alone. */
-function createTurns(most: number) {
-  const waiting: { alone: boolean; start: () => void }[] = []
-  let running = 0
-  let isExclusive = false
-
-  function startNext(): void {
-    for (let next = waiting[0]; next !== undefined; next = waiting[0]) {
-      if (isExclusive || (next.alone ? running > 0 : running >= most)) return
-      waiting.shift()
-      running += 1
-      isExclusive = next.alone
-      next.start()
-    }
-  }
-
-  return async <T>(alone: boolean, work: () => Promise<T>, signal?: AbortSignal): Promise<T> => {
-    await new Promise<void>((start) => {
-      waiting.push({ alone, start })
-      startNext()
-    })
-    try {
-      signal?.throwIfAborted()
-      return await work()
-    } finally {
-      running -= 1
-      isExclusive = false
-      startNext()
-    }
-  }
-}

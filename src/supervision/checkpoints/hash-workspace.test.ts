@@ -30,6 +30,7 @@ test('finds every file with its hash, size and mode', () => {
     ]),
     skipped: [],
     ignoreFiles: [],
+    ignoredFolders: [],
   })
 })
 

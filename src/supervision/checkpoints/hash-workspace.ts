@@ -34,6 +34,10 @@ export interface HashRequest {
   excluded: readonly string[]
   /** Use these rules and not those on the disk: a comparison must look at the same files as its checkpoint. */
   ignoreFiles?: readonly IgnoreFile[]
+  /** Paths that are looked at although a rule ignores them, with the folders above them. */
+  always?: { has(path: string): boolean }
+  /** Names of entries that nobody looks at, in lower case. By default `NEVER_KEPT`. */
+  never?: ReadonlySet<string>
   limits?: Partial<HashLimits>
 }
 
@@ -48,7 +52,7 @@ export interface HashDeps {
 /** Takes the bytes of files while they are read, so that what is kept is what was hashed. */
 interface ContentSink {
   maxFileBytes: number
-  take(sha256: string, content: Buffer): void
+  take(sha256: string, content: Buffer, path: string): void
 }
 
 export interface SkippedEntry {
@@ -62,19 +66,22 @@ export interface WorkspaceHashes {
   /** Nothing is known about these, nor about anything below them. Sorted by path. */
   skipped: SkippedEntry[]
   ignoreFiles: IgnoreFile[]
+  /** Folders that a rule ignores. Sorted. */
+  ignoredFolders: string[]
 }
 
 /** Git's folder would make every checkpoint large. Ours holds our records and the policy, which restoring must not bring back. */
 export const NEVER_KEPT: ReadonlySet<string> = new Set(['.git', '.quarterdeck'])
 
 export function hashWorkspace(request: HashRequest, deps: HashDeps): WorkspaceHashes {
-  const { root } = request
+  const { root, always, never = NEVER_KEPT } = request
   const { disk, content, mono } = deps
   const limits = { ...hashLimits, ...request.limits }
   const rules = createIgnoreRules(request.ignoreFiles)
   const ignoreFiles: IgnoreFile[] = [...(request.ignoreFiles ?? [])]
   const files = new Map<string, WorkspaceEntry>()
   const skipped: SkippedEntry[] = []
+  const ignoredFolders: string[] = []
   const excluded = request.excluded.filter((path) => isWithin(path, root))
   const buffer = Buffer.allocUnsafe(1 << 20)
   const started = mono()
@@ -109,7 +116,7 @@ export function hashWorkspace(request: HashRequest, deps: HashDeps): WorkspaceHa
     const { entry } = read
     files.set(path, entry)
     if (entry.type === 'link') return
-    if (read.content !== null) content?.take(entry.sha256, read.content)
+    if (read.content !== null) content?.take(entry.sha256, read.content, path)
   }
 
   /** Returns the folders below. */
@@ -120,7 +127,11 @@ export function hashWorkspace(request: HashRequest, deps: HashDeps): WorkspaceHa
     for (const item of disk.readdirSync(open.at(''), { withFileTypes: true })) {
       const { name } = item
       const path = joined(folder, name)
-      if (NEVER_KEPT.has(name.toLowerCase()) || isIgnored(name, item.isDirectory())) continue
+      if (never.has(name.toLowerCase())) continue
+      if (isIgnored(name, item.isDirectory()) && always?.has(path) !== true) {
+        if (item.isDirectory()) ignoredFolders.push(path)
+        continue
+      }
       if (excluded.length > 0 && excluded.includes(join(root, path))) continue
       keepPace()
       if (name.includes('\ufffd')) skipped.push({ path, reason: 'bad_name' })
@@ -150,6 +161,7 @@ export function hashWorkspace(request: HashRequest, deps: HashDeps): WorkspaceHa
     files: new Map([...files].sort(([a], [b]) => (a < b ? -1 : 1))),
     skipped: skipped.sort((a, b) => (a.path < b.path ? -1 : 1)),
     ignoreFiles,
+    ignoredFolders: ignoredFolders.sort(),
   }
 }
 

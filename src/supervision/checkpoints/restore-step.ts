@@ -40,7 +40,7 @@ interface StepPlace {
 /** Null: it is done, or was done already. Throws only what concerns the whole restore, such as a full disk. */
 export const applyStep = (
   disk: Disk,
-  store: SnapshotStore,
+  store: Pick<SnapshotStore, 'readBlob'>,
   place: StepPlace,
   step: RestoreStep,
 ): NotRestoredReason | null => attempt(() => takeStep(disk, store, place, step))
@@ -61,7 +61,7 @@ function attempt(work: () => NotRestoredReason | null): NotRestoredReason | null
 
 function takeStep(
   disk: Disk,
-  store: SnapshotStore,
+  store: Pick<SnapshotStore, 'readBlob'>,
   { workspaceRoot, restoreId }: StepPlace,
   [path, from, to]: RestoreStep,
 ): NotRestoredReason | null {

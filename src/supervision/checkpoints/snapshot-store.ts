@@ -209,7 +209,7 @@ export function checkedId(id: string): string {
  * Syncs the whole file system of a folder. A sync of each file takes 2 ms, so 100,000 take minutes; all together they take seconds.
  * Node cannot ask for it, a small program of every Linux can. False: it did not work, or there is no such program.
  */
-function syncFileSystem(folder: string): boolean {
+export function syncFileSystem(folder: string): boolean {
   if (process.platform !== 'linux') return false
   // An absolute path: what PATH finds may belong to an agent.
   return spawnSync('/bin/sync', ['-f', folder], { env: {}, stdio: 'ignore', timeout: 60_000 }).status === 0

@@ -18,15 +18,22 @@ export const BYTE_ORDER_MARK = '\ufeff'
 
 /** Throws `invalid_diff` for a file that is not text. */
 export function decodeFile(bytes: Uint8Array, path: string): FileText {
+  const file = decodeText(bytes, path)
+  if (file === null) {
+    throw new ServerError('invalid_diff', `${path} is not UTF-8 or UTF-16 text. Change such a file in another way.`)
+  }
+  return file
+}
+
+/** Null for a file that is not text. Throws `invalid_diff` for one with too many lines. */
+export function decodeText(bytes: Uint8Array, path: string): FileText | null {
   const buffer = Buffer.from(bytes)
   const encoding = encodingOf(buffer)
   const text = decoded(
     encoding === 'UTF-16 (big endian)' && buffer.length % 2 === 0 ? buffer.swap16() : buffer,
     encoding,
   )
-  if (text === null || text.includes('\0')) {
-    throw new ServerError('invalid_diff', `${path} is not UTF-8 or UTF-16 text. Change such a file in another way.`)
-  }
+  if (text === null || text.includes('\0')) return null
   checkLines(text, path)
   return { encoding, text }
 }

@@ -17,7 +17,7 @@ import {
   type WorkspaceFile,
 } from '../workspace/read-workspace-file.ts'
 import { applyPatch, isPatch, readPatch } from './apply-patch.ts'
-import { BYTE_ORDER_MARK, decodeFile, encodeFile, type FileText } from './file-text.ts'
+import { BYTE_ORDER_MARK, decodeFile, decodeText, encodeFile, type FileText } from './file-text.ts'
 import { linesOf, type UnifiedDiff, unifiedDiff } from './unified-diff.ts'
 
 /** What is written, and what an approval is bound to. */
@@ -68,27 +68,91 @@ export async function proposeChange(request: ChangeRequest): Promise<ProposedCha
     ? patched(diff, before, place, filePath)
     : { after: replaced(diff, before), isEmptied: false }
   const bytes = after === null ? null : encodeFile(after, place.path)
+  const change = changeOf(request, { place, file, before, after, bytes, isEmptied })
+  if (change === null) throw nothingChanges(place.path)
+  return change
+}
+
+/** A change to exactly these bytes, or null to no file. They need not be text. */
+export interface BytesRequest extends Omit<ChangeRequest, 'diff'> {
+  bytes: Uint8Array | null
+}
+
+/** The same for bytes. Null: the file is like this already. Throws `path_violation`, and `invalid_diff` for what is too large. */
+export async function proposeBytes(request: BytesRequest): Promise<ProposedChange | null> {
+  const { bytes, filePath } = request
+  if (bytes !== null && bytes.length > MAX_FILE_BYTES) throw tooLarge(filePath)
+  const place = await confine(request.workspaceRoot, filePath)
+  const file = await readWorkspaceFile(place)
+  const before = file === null ? null : (decodeText(file.bytes, place.path) ?? BINARY)
+  const after = bytes === null ? null : (decodeText(bytes, place.path) ?? BINARY)
+  return changeOf(request, { place, file, before, after, bytes, isEmptied: false })
+}
+
+/** Stands for the text of a file that has none. */
+const BINARY = 'binary'
+type Content = FileText | typeof BINARY | null
+
+interface Proposed {
+  place: ConfinedPath
+  file: WorkspaceFile | null
+  before: Content
+  after: Content
+  bytes: Uint8Array | null
+  isEmptied: boolean
+}
+
+/** Null: nothing changes. */
+function changeOf(
+  request: Omit<ChangeRequest, 'diff'>,
+  { place, file, before, after, bytes, isEmptied }: Proposed,
+): ProposedChange | null {
+  const beforeHash = file?.hash ?? 'new_file'
   const afterHash = bytes === null ? 'deleted' : sha256OfBytes(bytes)
-  if (file?.hash === afterHash) throw nothingChanges(place.path)
+  if (beforeHash === afterHash || (file === null && bytes === null)) return null
   const kind = bytes === null ? 'delete' : file === null ? 'create' : 'modify'
-  const computed = diffOf(before, after)
-  const protectedBecause = reasonToProtect(request, place, before, after)
-  const hasHiddenText = linesHideText(computed.added) || shownPath(place.path) !== place.path
+  const isBinary = before === BINARY || after === BINARY
+  const [was, is] = [before === BINARY ? null : before, after === BINARY ? null : after]
+  const computed = isBinary ? null : diffOf(was, is)
+  const binary = isBinary ? binaryWords(file, bytes, { beforeHash, afterHash }) : []
+  const protectedBecause = reasonToProtect(request, place, textToJudge(before), textToJudge(after))
+  const hasHiddenText = linesHideText(computed?.added ?? []) || shownPath(place.path) !== place.path
   return {
     path: place.path,
     kind,
-    beforeHash: file?.hash ?? 'new_file',
+    beforeHash,
     afterHash,
     after: bytes,
-    diff: withHeaders(place.path, kind, computed.hunks),
-    addedLines: computed.addedLines,
-    removedLines: computed.removedLines,
-    warnings: warningsOf({ file, before, after, computed, isEmptied }),
+    diff: withHeaders(place.path, kind, computed?.hunks ?? `${binary.join('\n')}\n`),
+    addedLines: computed?.addedLines ?? 0,
+    removedLines: computed?.removedLines ?? 0,
+    warnings:
+      computed === null ? binaryWarnings(file) : warningsOf({ file, before: was, after: is, computed, isEmptied }),
     risk: protectedBecause !== null || hasHiddenText ? 'critical' : 'low',
     protectedBecause,
     hasHiddenText,
   }
 }
+
+/** A package.json that is not text may say anything. */
+const textToJudge = (content: Content): string | null => (content === BINARY ? '' : (content?.text ?? null))
+
+function binaryWords(
+  file: WorkspaceFile | null,
+  bytes: Uint8Array | null,
+  { beforeHash, afterHash }: Pick<FileChange, 'beforeHash' | 'afterHash'>,
+): string[] {
+  const words = (length: number, hash: string) => `Binary file, ${length.toLocaleString('en')} bytes (SHA-256 ${hash})`
+  return [
+    ...(file === null ? [] : [`-${words(file.bytes.length, beforeHash)}`]),
+    ...(bytes === null ? [] : [`+${words(bytes.length, afterHash)}`]),
+  ]
+}
+
+const binaryWarnings = (file: WorkspaceFile | null): string[] => [
+  'The file is not text, so nobody sees here what is in it.',
+  ...ofFile(file).flatMap(([applies, text]) => (applies ? [text] : [])),
+]
 
 interface Patched {
   after: FileText | null
@@ -153,13 +217,13 @@ export function withHeaders(path: string, kind: FileChange['kind'], hunks: strin
 }
 
 function reasonToProtect(
-  { serverPaths = [] }: ChangeRequest,
+  { serverPaths = [] }: Pick<ChangeRequest, 'serverPaths'>,
   { root, path }: ConfinedPath,
-  before: FileText | null,
-  after: FileText | null,
+  before: string | null,
+  after: string | null,
 ): string | null {
   const reason = createServerPlaces(serverPaths)(join(root, path), 'write')
-  return reason ?? protectedChange(path, before?.text ?? null, after?.text ?? null)
+  return reason ?? protectedChange(path, before, after)
 }
 
 interface Facts {
@@ -193,7 +257,7 @@ function warningsOf({ file, before, after, computed, isEmptied }: Facts): string
     ],
     [is !== '' && !is.endsWith('\n') && (was === '' || was.endsWith('\n')), 'No newline at the end of the file.'],
     [goesOn && ((file?.mode ?? 0) & 0o111) !== 0, 'The file stays executable.'],
-    [(file?.links ?? 1) > 1, 'The file has other names (hard links). They keep the old content.'],
+    ...ofFile(file),
     [
       computed.isRough,
       'The two versions differ too much to compare every line, so the diff shows whole parts as replaced.',
@@ -201,6 +265,10 @@ function warningsOf({ file, before, after, computed, isEmptied }: Facts): string
   ]
   return all.flatMap(([applies, text]) => (applies ? [text] : []))
 }
+
+const ofFile = (file: WorkspaceFile | null): [boolean, string][] => [
+  [(file?.links ?? 1) > 1, 'The file has other names (hard links). They keep the old content.'],
+]
 
 /** Null if there is no line break. */
 function endingsOf(text: string): 'LF' | 'CRLF' | 'LF and CRLF mixed' | null {

@@ -1,0 +1,33 @@
+// What the agent began with: path → the workspace's file, as it was when it came into the worktree.
+
+import { join } from 'node:path'
+import { decodeManifest, encodeManifest } from '../checkpoints/manifest.ts'
+import { createPrivateFiles } from '../checkpoints/private-files.ts'
+import type { WorkspaceEntry } from '../checkpoints/read-entry.ts'
+import { type Disk, systemDisk } from '../checkpoints/workspace-folder.ts'
+
+export type Baseline = Map<string, WorkspaceEntry>
+
+export const baselineFile = (folder: string, disk: Disk) => createManifestFile(join(folder, 'baseline'), disk)
+
+/** What is being brought into the worktree. It is there only while that happens. */
+export const plannedFile = (folder: string, disk: Disk) => createManifestFile(join(folder, 'planned'), disk)
+
+function createManifestFile(path: string, disk: Disk) {
+  const files = createPrivateFiles(systemDisk)
+  return {
+    /** Empty if there is none. */
+    read: (): Baseline => (files.exists(path) ? decodeManifest(files.readAll(path)).files : new Map()),
+    /** Whole or not at all, also after a power cut. */
+    write(entries: Baseline): void {
+      const facts = { checkpointId: '', label: null, workspaceRoot: '', createdAt: 0 }
+      const bytes = encodeManifest({ ...facts, files: entries, kept: new Set(), skipped: [], ignoreFiles: [] })
+      const next = `${path}.new`
+      disk.rmSync(next, { force: true })
+      files.write(next, bytes, true)
+      disk.renameSync(next, path)
+      files.syncFolder(join(path, '..'))
+    },
+    remove: (): void => disk.rmSync(path, { force: true }),
+  }
+}
