@@ -113,7 +113,8 @@ export async function createApp(options: AppOptions): Promise<App> {
     async listen() {
       const { app, address } = await start({ hosts: settings.hosts, port: settings.port })
       // Not part of the start, which must be quick, nor of the first answer. What fails here fails again where it matters.
-      if (parts.some(({ definition: { model } }) => model !== null && isAskedOverHttp(model))) void connections.warm().catch(() => {})
+      if (parts.some(({ definition: { model } }) => model !== null && isAskedOverHttp(model)))
+        void connections.warm().catch(() => {})
       if (address === null) throw new Error('a server that listens has an address')
       const { host, port } = address
       const name = host.includes(':') ? `[${host}]` : host

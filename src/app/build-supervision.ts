@@ -5,6 +5,7 @@ import { createOpenClients } from '../protocols/mcp/open-clients.ts'
 import { type SharedConnections, shareConnections } from '../protocols/mcp/share-connections.ts'
 import type { SessionReads } from '../store/ports/sessions.ts'
 import { createAgentsElsewhere, filesOnDisk } from '../supervision/agents-elsewhere.ts'
+import { createLaterHostWork } from '../supervision/hosted/later-host-work.ts'
 import type { Nudge } from '../supervision/stalls/stalls.ts'
 import { createSupervisedWork } from './create-supervised-work.ts'
 import type { Telling } from './open-outbox.ts'
@@ -12,6 +13,7 @@ import { serverPaths } from './server-paths.ts'
 
 /** What is opened here is closed by `undo`. */
 export function buildSupervision(parts: Telling, undo: AsyncDisposableStack) {
+  const hosted = createLaterHostWork(() => work.loadHostWork())
   const { settings, store, sessionLog, feed, messenger, workspaces, replica } = parts
   const { localAddress, telemetry, clock, ids, log } = parts
   const ownPaths = serverPaths(parts)
@@ -30,7 +32,8 @@ export function buildSupervision(parts: Telling, undo: AsyncDisposableStack) {
     serverPaths: ownPaths,
     replica,
     jobs: replica.jobs,
-    push: (nudge) => pushNudge(connections, store.sessions, nudge),
+    push: async (nudge) =>
+      hosted.nudge(nudge.sessionId, nudge.message) ? 'a new prompt' : pushNudge(connections, store.sessions, nudge),
     messenger,
     isConnected: connections.isOpen,
     openFiles: filesOnDisk(clock, log),
@@ -68,7 +71,8 @@ export function buildSupervision(parts: Telling, undo: AsyncDisposableStack) {
     }
   })
   undo.defer(() => mcp.close())
-  return { elsewhere, work, mcp }
+  undo.defer(() => hosted.close())
+  return { elsewhere, work, mcp, hosted }
 }
 
 /** Pushes a nudge through the connection of the agent, if it has one that is open. */

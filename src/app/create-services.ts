@@ -24,13 +24,13 @@ export type Services = Awaited<ReturnType<typeof createServices>>
 /** What exists once the server can work. */
 export type Working = Telling & { services: Services }
 
-/** What is opened here is closed by `undo`, the newest first: approvals before the engine, the engine before the readers of files. */
+/** What is opened here is closed by `undo`, the newest first: approvals before the engine, the engine before the programs of hosted agents, those before the readers of files. */
 export async function createServices(parts: Telling, undo: AsyncDisposableStack) {
   const { settings, store, sessionLog, replica, feed, version, clock, log } = parts
   const { jobs } = replica
   const { files, keeper, attachments, links } = await openFiles(parts, undo)
-  const { engine, approving, prices, dayLimits } = buildEngine({ ...parts, files }, undo)
-  const { elsewhere, work, mcp } = buildSupervision(parts, undo)
+  const { elsewhere, work, mcp, hosted } = buildSupervision(parts, undo)
+  const { engine, approving, prices, dayLimits } = buildEngine({ ...parts, files, hostWork: hosted }, undo)
   const approvals = createApprovals({ ...approving, waits: engine.waits, answerAgent: elsewhere.answerAgent })
   undo.defer(() => approvals.close())
   const whoLooks = createWhoLooks({ waits: store.waits, replica, clock })
@@ -47,7 +47,10 @@ export async function createServices(parts: Telling, undo: AsyncDisposableStack)
     jobs,
     tidyReplicas: () => replica.tidy(sessionLog.commit),
     expireElsewhere: elsewhere.expire,
-    sweepElsewhere: elsewhere.sweep,
+    async sweepElsewhere() {
+      await elsewhere.sweep()
+      await hosted.tidy()
+    },
     tidyElsewhere: work.tidy,
   })
   return {

@@ -21,6 +21,7 @@ import { createSpawner } from '../supervision/spawn/create-spawner.ts'
 import { createSandboxSearch } from '../supervision/spawn/sandbox.ts'
 import { resolveHost } from '../supervision/spawn/start-host.ts'
 import { createServerPlaces, protectedPath } from '../supervision/workspace/protected-path.ts'
+import { createWorktrees } from '../supervision/worktrees/create-worktrees.ts'
 import type { Telling } from './open-outbox.ts'
 
 type NewCheckpoint = Parameters<SessionCheckpoints['save']>[2]
@@ -67,10 +68,20 @@ export function createSupervisedWork(parts: WorkParts, undo: AsyncDisposableStac
   undo.defer(() => commands.close())
   const records = createChildRecords(dataDir)
   const starting = { host: hostOf(supervision.hostCli, search, logger), extraArgs: supervision.hostCliArgs }
+  const sandbox = createSandboxSearch(() => findProgram('bwrap', search).program, logger)
+  const worktreesFolder = join(dataDir, 'worktrees')
+  const worktrees = createWorktrees({
+    folder: worktreesFolder,
+    excluded: guarded,
+    serverPaths: parts.serverPaths,
+    git: findProgram('git', search).program,
+    searchPath: environment.PATH ?? '',
+    logger,
+  })
   const spawner = createSpawner({
     ...shared,
     ...starting,
-    sandbox: createSandboxSearch(() => findProgram('bwrap', search).program, logger),
+    sandbox,
     findWorkspace: parts.workspaces.find,
     tokens: {
       async mint(owner, workspace) {
@@ -105,6 +116,28 @@ export function createSupervisedWork(parts: WorkParts, undo: AsyncDisposableStac
       return readStartable({ ...starting, settings: supervision, search })
     },
     purge,
+    /** What does the work of hosted agents. */
+    async loadHostWork() {
+      const { createHostWork } = await import('../supervision/hosted/create-host-work.ts')
+      return createHostWork({
+        ...elsewhere.hosting,
+        store,
+        changes,
+        shared: replica.shared,
+        owner: replica.owner,
+        place: replica.place,
+        worktrees,
+        folder: worktreesFolder,
+        processes,
+        search,
+        sandbox,
+        environment,
+        variables: process.env,
+        masked: guarded,
+        operatorHome: own.home,
+        findWorkspace: parts.workspaces.find,
+      })
+    },
     /** After a start. */
     async recover() {
       await checkpoints.recover()
@@ -114,10 +147,15 @@ export function createSupervisedWork(parts: WorkParts, undo: AsyncDisposableStac
     async tidy() {
       const { sessions } = await purge({ dryRun: false })
       for (const { id } of sessions) records.purge(id)
+      const left = await store.supervised.sessions({ limit: MOST_SESSIONS })
+      await worktrees.sweep(left.filter(({ supervision }) => supervision?.hosted !== undefined).map(({ id }) => id))
       await checkpoints.sweep()
     },
   }
 }
+
+/** More than a server keeps. */
+const MOST_SESSIONS = 100_000
 
 interface PlacedWork {
   checkpoints: SessionCheckpoints

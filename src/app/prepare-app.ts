@@ -1,6 +1,7 @@
 // What a server needs before it starts: agents with their models and tools, the secrets of channels, the certificate, the guard.
 
-import { modelName } from '../domain/agent/agent.ts'
+import { realpathSync } from 'node:fs'
+import { type HostAgent, modelName } from '../domain/agent/agent.ts'
 import type { ByteBudget } from '../domain/byte-budget.ts'
 import { hasCode, ServerError } from '../domain/errors.ts'
 import { createIds, type Ids } from '../domain/ids.ts'
@@ -19,12 +20,14 @@ import { createModelHttp } from '../models/wire/model-http.ts'
 import { type ChannelCredentials, readChannelCredentials } from '../operators/credentials/credentials.ts'
 import { type Connections, createConnections } from '../outgoing/connections.ts'
 import type { DataDirLock } from '../store/sqlite/disk/data-dir-lock.ts'
+import { findProgram } from '../supervision/commands/find-program.ts'
 import { configuredOperators, type Operators } from '../supervision/sessions/may-command.ts'
+import { findSandbox } from '../supervision/spawn/sandbox.ts'
 import { createToolbox } from '../tools/create-toolbox.ts'
 import { createStartQueue, PATIENCE_MS } from '../tools/mcp/start-queue.ts'
 import { createProcessGroups, type ProcessGroups } from '../tools/process/process-groups.ts'
-import type { AppOptions } from './app-options.ts'
 import type { Toolbox } from '../tools/tool.ts'
+import type { AppOptions } from './app-options.ts'
 import { createReplicaClock, type ReplicaClock } from './replica-clock.ts'
 
 /** The options, and what was made of them. */
@@ -55,6 +58,22 @@ export interface Base extends Prepared {
   state: ServerState
   metrics: Metrics
   readerBudget: ByteBudget
+}
+
+/** A start that could only refuse every message is refused itself. */
+async function checkedHost(definition: HostAgent): Promise<HostAgent> {
+  const { name, host } = definition
+  if (!host.unconfined) {
+    const search = { searchPath: process.env.PATH ?? '', workspaces: [] }
+    const { found, why } = { why: '', ...(await findSandbox(findProgram('bwrap', search).program)) }
+    if (found === null) {
+      throw new ServerError(
+        'config_invalid',
+        `The agent ${name} works in a coding agent’s program, and nothing here confines it: ${why}. Install bubblewrap (on Debian: apt install bubblewrap), or write unconfined: true under host if you accept that it can write anywhere.`,
+      )
+    }
+  }
+  return { ...definition, host: { ...host, workspace: realpathSync(host.workspace) } }
 }
 
 /** The program of a hosted agent has its own. */
@@ -141,7 +160,7 @@ function prepareAgents(
   const known = agents.map((one) => ({ ...one, given: tools[one.name] ?? [] }))
   return Promise.all(
     agents.map(async (definition): Promise<PreparedAgent> => {
-      if (definition.host !== null) return { definition, toolbox: noTools }
+      if (definition.host !== null) return { definition: await checkedHost(definition), toolbox: noTools }
       const { directory } = definition
       const deps = { http: modelHttp, clock, ids, random: Math.random, log, directory }
       const model = await createModel(definition.model, deps)

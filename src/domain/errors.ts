@@ -12,6 +12,8 @@ export const modelErrors = [
   'model_context_overflow',
   'model_bad_request',
   'model_failed',
+  'host_failed',
+  'host_limit',
 ] as const
 
 export const errorCodes = [

@@ -1,7 +1,7 @@
 // Taking a run: one command that stores the session, the run and its input, and then the run executes or waits in the queue.
 
 import { abortAfter, untilAborted } from '../domain/abort.ts'
-import type { AgentDefinition, SessionSettings } from '../domain/agent/agent.ts'
+import type { AgentDefinition, HostSettings, SessionSettings } from '../domain/agent/agent.ts'
 import type { Clock } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
 import type { Ids } from '../domain/ids.ts'
@@ -9,6 +9,7 @@ import { present } from '../domain/present.ts'
 import { factText } from '../domain/session/entry.ts'
 import type { RunOrigin, RunRecord } from '../domain/session/run.ts'
 import { refuseSupervised, type SessionRecord } from '../domain/session/session.ts'
+import { hostedSupervision } from '../domain/supervision/supervision.ts'
 import type { CancelRun } from './cancel-run.ts'
 import type { EngineParts } from './create-engine.ts'
 import type { Agents } from './engine.ts'
@@ -47,7 +48,7 @@ export function createAcceptRun(deps: AcceptDeps): AcceptRun {
     const known = knownSession(request)
     const agent = takerOf(agents, request)
     const now = Math.max(clock.now(), known?.lastActivity ?? 0)
-    const session = known ?? newSession(request, agent.name, ids, now)
+    const session = known ?? newSession(request, agent, ids, now)
     const isUnsaid = (request.onBusy ?? agent.onBusy) === null
     const run = newRun(deps, request, continuation, session, agent.name, now, isUnsaid)
     const onBusy = request.onBusy ?? agent.onBusy ?? 'queue'
@@ -152,13 +153,25 @@ export function agentOf(agents: Agents, request: Addressed): AgentDefinition {
 }
 
 /** An answer is taken by every server, also by one that does not have the agent: another one goes on with it. */
-function takerOf(agents: Agents, request: RunRequest): { name: string; onBusy: SessionSettings['onBusy'] } {
-  if (request.origin === 'answer' && request.agent !== null) return { name: request.agent, onBusy: 'queue' }
-  const { name, sessions } = agentOf(agents, request)
-  return { name, onBusy: sessions.onBusy }
+function takerOf(agents: Agents, request: RunRequest): Taker {
+  if (request.origin === 'answer' && request.agent !== null) return { name: request.agent, onBusy: 'queue', host: null }
+  const { name, sessions, host } = agentOf(agents, request)
+  return { name, onBusy: sessions.onBusy, host }
 }
 
-function newSession({ owner, session }: RunRequest, agent: string, ids: Ids, now: number): SessionRecord {
+interface Taker {
+  name: string
+  onBusy: SessionSettings['onBusy']
+  /** Null: it has a model. */
+  host: HostSettings | null
+}
+
+function newSession(
+  { owner, session }: RunRequest,
+  { name: agent, host }: Taker,
+  ids: Ids,
+  now: number,
+): SessionRecord {
   const { id, alias, label, unlisted } = 'create' in session ? session.create : {}
   return {
     id: id ?? ids.uuid(),
@@ -176,6 +189,7 @@ function newSession({ owner, session }: RunRequest, agent: string, ids: Ids, now
     messageCount: 0,
     state: undefined,
     unlisted: unlisted ?? false,
+    ...present({ supervision: host === null ? undefined : hostedSupervision(host, now) }),
   }
 }
 

@@ -2,11 +2,12 @@
 
 import { basename } from 'node:path'
 import { ServerError } from '../domain/errors.ts'
+import { isRecord } from '../domain/is-record.ts'
 import { claude } from './claude.ts'
 import { codex } from './codex.ts'
 import { copilot } from './copilot.ts'
 import { gemini } from './gemini.ts'
-import { type Host, type Launcher, mcpFile } from './host.ts'
+import { type AcpWords, type Host, type Launcher, mcpFile, onlyDiff } from './host.ts'
 
 export const hosts = { claude, codex, copilot, gemini } satisfies Record<string, Host>
 
@@ -30,6 +31,31 @@ export function launcherFor(program: string): NamedLauncher {
   const name = basename(program).replace(/\.(?:exe|cmd|js)$/i, '')
   return isHostName(name) ? { ...hosts[name], name } : { ...custom, name: 'custom' }
 }
+
+/** Of a program that we do not know. It has to ask by itself, and its calls are known by what the protocol says of them. */
+const customAcp: AcpWords = {
+  command: '',
+  args: [],
+  install: '',
+  credentials: [],
+  authMethod: null,
+  env: {},
+  askingMode: null,
+  bold: { modes: [], options: {}, commands: [] },
+  writesThroughClient: false,
+  endsAtNo: false,
+  toolOf(call) {
+    const { kind, rawInput } = call
+    const input = isRecord(rawInput) ? rawInput : {}
+    if (kind === 'execute' && typeof input.command === 'string') return { tool: 'exec', input }
+    const diff = onlyDiff(call)
+    if (kind === 'edit' && diff !== null)
+      return { tool: 'writefile', input: { file_path: diff.path, content: diff.next } }
+    return null
+  },
+}
+
+export const acpOf = (name: string): AcpWords => (isHostName(name) ? hosts[name].acp : customAcp)
 
 const MCP_CONFIG = '{mcp_config}'
 const PROMPT_FILE = '{prompt_file}'

@@ -346,6 +346,14 @@ const model = {
     todo: 'Try again, or raise the timeout.',
   },
   model_stream_dropped: { means: "The provider's answer broke off.", todo: 'Try again.' },
+  host_failed: {
+    means: 'The program of the agent (Claude Code, Codex, …) could not be started, wants a login, or has ended.',
+    todo: 'Do what the message says, then send the message again: the conversation goes on.',
+  },
+  host_limit: {
+    means: 'The program of the agent has reached a limit of its own.',
+    todo: 'Send a message to go on.',
+  },
   model_refused: { means: 'The provider declined to answer.', todo: 'Rephrase the message.' },
   model_context_overflow: {
     means: 'The conversation is too long for the model.',

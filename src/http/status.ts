@@ -82,6 +82,8 @@ export const statusOf: Record<ErrorCode, number> = {
   model_timeout: 502,
   model_stream_dropped: 502,
   model_refused: 502,
+  host_failed: 502,
+  host_limit: 502,
   model_context_overflow: 413,
   model_bad_request: 502,
   model_failed: 502,

@@ -210,6 +210,8 @@ export function createAgentsElsewhere(deps: ElsewhereDeps) {
     ...createReports({ ...asking, stallsEnabled: settings.stall.enabled, messenger }),
   }
   return {
+    /** What the work of hosted agents shares with agents elsewhere. */
+    hosting: { ...asking, ...judgesCalls, writer },
     sessions,
     records,
     prompts,

@@ -14,6 +14,7 @@ import type { Janitor } from '../../src/engine/sessions/janitor.ts'
 import { createJobs } from '../../src/engine/sessions/jobs.ts'
 import { createLocalPresence } from '../../src/engine/sessions/presence.ts'
 import { createSharedPresence } from '../../src/engine/sessions/shared-presence.ts'
+import { noHostWork } from '../../src/engine/testing/no-host-work.ts'
 import { openJanitor } from '../../src/engine/testing/open-janitor.ts'
 import { createNotifiedWake } from '../../src/log/notified-wake.ts'
 import { createSessionLog, type SessionLog } from '../../src/log/session-log.ts'
@@ -44,7 +45,6 @@ import type { Random } from './random.ts'
 import { createSimModel } from './sim-model.ts'
 import { createSimStore } from './sim-store.ts'
 import { agentNames, createSimTools } from './sim-tools.ts'
-import { noHostWork } from '../../src/engine/testing/no-host-work.ts'
 
 export interface Serving {
   process: SimProcess

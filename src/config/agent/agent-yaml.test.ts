@@ -675,8 +675,7 @@ test('loadAgent throws one ConfigError that lists all issues as data and as line
         line: 1,
         column: 1,
         path: 'instructions',
-        message:
-          'this key is missing. Write e.g. instructions: { inline: You are a helpful assistant. }',
+        message: 'this key is missing. Write e.g. instructions: { inline: You are a helpful assistant. }',
       },
       {
         file: '/a/agent.yaml',

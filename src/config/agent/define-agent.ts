@@ -17,7 +17,8 @@ import type { TestCaseYaml } from './test-case-yaml.ts'
 /** Reports mistakes that the schema cannot find, such as missing files. The result is only valid if nothing was reported. */
 export function defineAgent(yaml: AgentYaml, context: LoadContext): AgentDefinition {
   const base = defineBase(yaml, context)
-  if (yaml.host === undefined) return { ...base, model: defineModel(yaml.model ?? demo, ['model'], context), host: null }
+  if (yaml.host === undefined)
+    return { ...base, model: defineModel(yaml.model ?? demo, ['model'], context), host: null }
   for (const { path, instead } of notBesideHost) {
     if (context.written(path) !== undefined) context.report(path, `this has no effect beside host. ${instead}.`)
   }
@@ -49,8 +50,7 @@ function defineBase(yaml: AgentYaml, context: LoadContext) {
     directory,
     default: yaml.default,
     internal: false,
-    instructions:
-      yaml.instructions === undefined ? '' : readTextOrFile(yaml.instructions, ['instructions'], context),
+    instructions: yaml.instructions === undefined ? '' : readTextOrFile(yaml.instructions, ['instructions'], context),
     tools: defineTools(yaml.tools, context),
     responseFormat: yaml.response_format ?? null,
     limits: {

@@ -218,9 +218,7 @@ export function wordsOfAgent(record: AskedInWords): string {
 }
 
 export const isSupervised = (wait: AnyRecord): wait is SupervisedRecord =>
-  wait.wait === 'approval'
-    ? isSupervisedApproval(wait)
-    : wait.wait !== 'client_call' && wait.supervised !== undefined
+  wait.wait === 'approval' ? isSupervisedApproval(wait) : wait.wait !== 'client_call' && wait.supervised !== undefined
 
 /** An agent elsewhere asked it. */
 export const isSupervisedApproval = (wait: AnyRecord): wait is SupervisedApproval =>

@@ -128,6 +128,21 @@ export const newSupervision: Supervision = {
   spawned: null,
 }
 
+/** Of a new session. It rests, and counts against no limit, until its first run begins. */
+export const hostedSupervision = (
+  { name: host, workspace: workspaceRoot }: { name: string; workspace: string },
+  updatedAt: number,
+): Supervision => ({
+  ...newSupervision,
+  status: 'interrupted',
+  version: 1,
+  host,
+  workspaceRoot,
+  updatedAt,
+  turnEnded: true,
+  hosted: { acpSession: null },
+})
+
 /** An MCP connection with a handshake, as its client opened it. */
 export interface McpConnection {
   /** `Mcp-Session-Id`. */

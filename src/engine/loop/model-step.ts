@@ -126,7 +126,10 @@ export const asBrokenOff = (messages: readonly StoredMessage[]): StoredMessage[]
     return [{ ...message, brokenOff: true }]
   })
 
-export function messagesOf(lane: Lane<AgentParts>, { messageId, thoughts, calls, text }: AnswerInProgress): StoredMessage[] {
+export function messagesOf(
+  lane: Lane<AgentParts>,
+  { messageId, thoughts, calls, text }: AnswerInProgress,
+): StoredMessage[] {
   const { definition } = lane.agent
   const limit = definition.limits.storedMessageChars
   const shared = { runId: lane.scope.run.id, createdAt: lane.writer.timestamp(), lane: lane.id ?? undefined }

@@ -1,10 +1,12 @@
 import type { Clock } from '../../domain/clock.ts'
 import type { Logger } from '../../domain/logger.ts'
 import type { RunRecord } from '../../domain/session/run.ts'
+import type { HostWork } from '../ports/host-work.ts'
 
 interface LeftRunsDeps {
   /** By name. */
   agents: ReadonlyMap<string, unknown>
+  hostWork: Pick<HostWork, 'isHeldElsewhere'>
   clock: Pick<Clock, 'mono'>
   logger: Logger
   isOnlyProcess: boolean
@@ -19,15 +21,17 @@ const LEFT_MS = 10 * 60_000
  */
 export function createLeftRuns({
   agents,
+  hostWork,
   clock,
   logger,
   isOnlyProcess,
-}: LeftRunsDeps): (run: Pick<RunRecord, 'id' | 'agent' | 'cancelRequested'>) => boolean {
+}: LeftRunsDeps): (run: Pick<RunRecord, 'id' | 'sessionId' | 'agent' | 'cancelRequested'>) => boolean {
   /** When each was seen first. Runs are seen in order, and so are forgotten the oldest first. */
   const since = new Map<string, number>()
   const told = new Set<string>()
 
-  return ({ id, agent, cancelRequested }) => {
+  return ({ id, sessionId, agent, cancelRequested }) => {
+    if (!isOnlyProcess && hostWork.isHeldElsewhere(sessionId)) return true
     // To end a run, nobody needs its agent.
     if (isOnlyProcess || agents.has(agent) || cancelRequested) return false
     const now = clock.mono()

@@ -67,8 +67,7 @@ export async function executeRun(
   const ending = () => ({ run, session, usage: usage.total, timestamp: writer.timestamp() })
   const began = deps.clock.mono()
   const answers = answersWith(root.definition)
-  const finish = (end: RunEnd) =>
-    writer.finish({ ...end, model: { provider: answers.provider, model: answers.name } })
+  const finish = (end: RunEnd) => writer.finish({ ...end, model: { provider: answers.provider, model: answers.name } })
 
   /** Called when the end is stored, so that the log never says more than the store knows. */
   function ended(outcome: Outcome, more: Pick<RunFacts, 'pending' | 'error' | 'stoppedBy'> = {}) {
@@ -92,7 +91,10 @@ export async function executeRun(
     if (scope.stepsDone > 0) scope.budget.used(usage.total)
     const agent = await holderOf(scope)
     const { budget } = scope
-    for (let lane: Lane<AgentParts> = { scope, agent, budget, id: null, subagentRunId: null, writer, span, depth: 0 }; ; ) {
+    for (
+      let lane: Lane<AgentParts> = { scope, agent, budget, id: null, subagentRunId: null, writer, span, depth: 0 };
+      ;
+    ) {
       const end = await runAgent(lane)
       if (end.type === 'answered') {
         const done = completedEnd(ending(), end.answer)

@@ -1,7 +1,7 @@
 // Chat and sessions: one answer per request, and lists of sessions and messages.
 
-import { answersWith } from '../../domain/agent/agent.ts'
 import { z } from 'zod'
+import { answersWith } from '../../domain/agent/agent.ts'
 import type { Clock } from '../../domain/clock.ts'
 import type { Ids } from '../../domain/ids.ts'
 import { present } from '../../domain/present.ts'

@@ -103,6 +103,8 @@ const kinds: Record<ErrorCode, ErrorKind> = {
   model_timeout: later('timeout'),
   model_stream_dropped: later('llm'),
   model_refused: never('llm'),
+  host_failed: later('llm'),
+  host_limit: later('llm'),
   model_context_overflow: never('limit'),
   model_bad_request: never('llm'),
   model_failed: later('llm'),

@@ -54,7 +54,9 @@ function* deleteSession({ sessionId, now }: DeleteSession): Rule<Decision> {
   if ((yield* ask('openRuns', sessionId)).length > 0) {
     throw conflict('The session has an open run. End the run, then delete the session.')
   }
-  if (session.supervision !== undefined && isOpen(session.supervision)) {
+  const { supervision } = session
+  // The program of a hosted agent is ours, and ends with its session.
+  if (supervision !== undefined && supervision.hosted === undefined && isOpen(supervision)) {
     throw conflict('An agent elsewhere works in this session. Terminate the session, then delete it.')
   }
   return done([{ write: 'bury_session', session, at: now }])

@@ -6,6 +6,7 @@ import { answeredRecord } from '../../domain/records/answered-record.ts'
 import {
   type AnyRecord,
   isAsked,
+  isHostApproval,
   isSupervised,
   isWaiting,
   recordMayBecome,
@@ -137,12 +138,17 @@ function* settle(changes: Change[], { sessionId, settle: asked = [] }: Supervise
   const settled = new Set<string>()
   for (const { id, patch, answer } of asked) {
     const before = yield* ask('wait', id)
-    if (before === null || !isSupervised(before) || before.sessionId !== sessionId) {
+    const isOfRun = before !== null && isHostApproval(before) && before.supervised.run === true
+    if (before === null || !(isSupervised(before) || isHostApproval(before)) || before.sessionId !== sessionId) {
       throw new ServerError('record_not_found', `This session has no record ${JSON.stringify(id)}.`)
     }
     const refused = (why: string) =>
       new ServerError('conflict', `${id} ${why}`, { details: { id, status: before.status } })
     const patched = withPatch(before, patch)
+    // A run waits for it, so an answer comes with the run that continues.
+    if (isOfRun && (answer !== undefined || patched.status !== before.status)) {
+      throw refused('waits in a run of ours: answer it, and the run continues.')
+    }
     const wait = answer === undefined ? patched : answeredRecord(patched, answer, null)
     if (wait === null) throw refused(`is ${before.status} and cannot take this answer.`)
     if (answer === undefined && needsAnswer(before, wait.status)) {

@@ -1,6 +1,6 @@
 // What belongs to sessions of agents elsewhere, beside their row in `sessions` and their records in `waits`.
 
-import { isSupervisedApproval } from '../../domain/records/record.ts'
+import { isHostApproval } from '../../domain/records/record.ts'
 import type { Checkpoint, Instruction, PolicyPin, Proposal } from '../../domain/supervision/supervision.ts'
 import type { InstructionQuery, SupervisedReads } from '../ports/supervised.ts'
 import type { RowWrites } from './row-writes.ts'
@@ -103,7 +103,7 @@ export function createSupervisedReads(
 
   return {
     ...own,
-    unapplied: async (limit) => (await waits(limit)).filter(isSupervisedApproval),
+    unapplied: async (limit) => (await waits(limit)).filter(isHostApproval),
     instructions: (query) => instructions(instructionList(query)),
     checkpoint: one(checkpoints('checkpoint_by_id', `WHERE ${withId(dialect, 'checkpoint')}`), toCheckpoint),
     checkpoints({ sessionId, owner, limit }) {

@@ -1,6 +1,6 @@
 // Waits have columns for what queries need. `data` holds the rest.
 
-import { type AnyRecord, isSupervisedApproval } from '../../domain/records/record.ts'
+import { type AnyRecord, isHostApproval } from '../../domain/records/record.ts'
 import { allKinds, recordKinds } from '../../domain/records/record-kinds.ts'
 import type { WaitQuery, WaitReads } from '../ports/waits.ts'
 import { DONE_RECORD, OPEN_RECORD } from './conditions.ts'
@@ -61,9 +61,9 @@ const endOf = (wait: AnyRecord): number | null => ('decidedAt' in wait ? wait.de
 
 /** An approved change that is used up and neither written nor given up. */
 const isUnapplied = (wait: AnyRecord): boolean =>
-  isSupervisedApproval(wait) &&
+  isHostApproval(wait) &&
   wait.status === 'consumed' &&
-  wait.kind === 'diff' &&
+  (wait.kind === 'diff' || wait.kind === 'changes') &&
   wait.supervised.appliedAt == null &&
   wait.supervised.notApplied == null
 

@@ -1,10 +1,12 @@
 import { ServerError } from '../../domain/errors.ts'
-import { isSupervisedApproval, type SupervisedApproval } from '../../domain/records/record.ts'
+import { type HostApproval, isSupervisedApproval, type SupervisedApproval } from '../../domain/records/record.ts'
 import { openStatuses } from '../../domain/supervision/supervision.ts'
 import { isOfPlace } from '../../replicas/at-its-place.ts'
 import type { Store } from '../../store/store.ts'
 import { appliedAs, type ChangeWriter } from '../diffs/change-writer.ts'
+import { approvedSet } from '../hosted/ask-changes.ts'
 import type { SessionParts } from '../sessions/take-step.ts'
+import { finishChangeSet } from '../worktrees/apply-change-set.ts'
 import { approvedChange, finished, notWritten } from './accept-diff.ts'
 
 interface RecoveryDeps extends Pick<SessionParts, 'takeStep' | 'logger'> {
@@ -29,6 +31,7 @@ export function createApplyRecovery(deps: RecoveryDeps): () => Promise<void> {
     const { workspaceRoot, place } = (await store.sessions.get(sessionId))?.supervision ?? {}
     if (workspaceRoot === undefined || !isOfPlace(own, place)) return
     try {
+      if (record.kind === 'changes') return await finishSet(record, workspaceRoot)
       const change = await approvedChange(store, record, workspaceRoot)
       if ((await writer.finish(change)) === 'applied') {
         await takeStep(sessionId, (now) => finished(now, record, appliedAs(change, [])))
@@ -43,6 +46,19 @@ export function createApplyRecovery(deps: RecoveryDeps): () => Promise<void> {
       if (isForGood) await takeStep(sessionId, (now) => notWritten(now, record, error.message))
       else throw error
     }
+  }
+
+  /** All that a hosted agent had changed, and a person approved. */
+  async function finishSet(record: HostApproval, workspaceRoot: string): Promise<void> {
+    const { set } = await approvedSet(store, record, { workspaceRoot, serverPaths: [] })
+    const { files_written, conflicts, warnings } = await finishChangeSet(
+      { workspaceRoot, changes: set.changes },
+      writer,
+    )
+    const why = `The server stopped before it wrote them, and they have other content now: ${conflicts.join(', ')}.`
+    await takeStep(record.sessionId, (now) =>
+      conflicts.length === 0 ? finished(now, record, { files_written, warnings }) : notWritten(now, record, why),
+    )
   }
 
   async function finishAll(): Promise<void> {

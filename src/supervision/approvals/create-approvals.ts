@@ -8,6 +8,7 @@ import type { SessionLog } from '../../log/session-log.ts'
 import type { Store } from '../../store/store.ts'
 import { checkReason } from '../sessions/check-text.ts'
 import { refuseForeignCommand } from '../sessions/may-command.ts'
+import { createAnswerHosted, createHostedSteps, isHosted } from './answer-hosted.ts'
 import { createAnswerRun } from './answer-run.ts'
 import type { Approvals } from './approvals.ts'
 import { type AskAgain, type AskAgainDeps, createAskAgain } from './ask-again.ts'
@@ -17,7 +18,7 @@ import { alreadyDecided, refuseCaller, refuseLate, refuseSecondYes, visibleAppro
 import { argumentsOf } from './shown-call.ts'
 
 interface ApprovalsDeps extends AskAgainDeps, Pick<DecideDeps, 'operators' | 'stepUp'> {
-  store: Pick<Store, 'waits' | 'grants'>
+  store: Pick<Store, 'waits' | 'grants' | 'sessions' | 'supervised'>
   clock: Clock
   /** The engine's. */
   waits: Pick<Waits, 'now' | 'answer' | 'expire'>
@@ -33,8 +34,10 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
   let reviewing: Promise<void> = Promise.resolve()
 
   const answerRun = createAnswerRun({ askAgain, waits, signal: closing.signal })
+  const answerHosted = createAnswerHosted({ steps: createHostedSteps(deps), waits })
 
   function answererOf(approval: Approval): Answerer {
+    if (isHosted(approval)) return answerHosted
     if (!isSupervisedApproval(approval)) return answerRun
     if (deps.answerAgent === null) throw new Error('This server decides nothing for agents elsewhere.')
     return deps.answerAgent

@@ -4,6 +4,7 @@ import { createIds } from '../../domain/ids.ts'
 import { silentLogger } from '../../domain/logger.ts'
 import type { Approval } from '../../domain/records/record.ts'
 import { noStepUp } from '../../domain/supervision/step-up.ts'
+import { openTestStore } from '../../store/sqlite/testing/open-test-store.ts'
 import { createRealPath } from '../policy/real-path.ts'
 import { createAssessWork } from '../risk/assess-work.ts'
 import { everybody } from '../sessions/may-command.ts'
@@ -17,8 +18,14 @@ const next: Approval = { ...approval, id: ids.uuid(), createdAt: 5 }
 
 /** `reads` are what the store lists, one after the other. */
 function decideOld(...reads: Approval[][]) {
+  const { sessions, grants, supervised } = openTestStore()
   const deps = {
-    store: { waits: { get: async () => old, list: async () => reads.shift() ?? [], expired: async () => [] } },
+    store: {
+      sessions,
+      grants,
+      supervised,
+      waits: { get: async () => old, list: async () => reads.shift() ?? [], expired: async () => [] },
+    },
     log: { commit: async () => ({ ok: true as const, firstSeq: 0 }), synced: async () => {} },
     ids,
     rules: createCallRules({

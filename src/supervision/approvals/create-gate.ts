@@ -10,16 +10,21 @@ import { visibleCode, visibleText } from '../../domain/text/visible-text.ts'
 import type { Decided, Gate, GatedCall, SentDecisions } from '../../engine/gate.ts'
 import { createSyncedWaits, type SyncedWaits } from '../../engine/waits/synced-waits.ts'
 import { callDigest, isSameTool, questionDigest } from '../../json/digest.ts'
+import type { Store } from '../../store/store.ts'
+import { createHostedSteps, type HostedSteps, isHosted } from './answer-hosted.ts'
 import { runSteps } from './answer-run.ts'
 import { type AskAgainDeps, createAskAgain, logAskedAgain } from './ask-again.ts'
 import type { Question } from './call-rules.ts'
-import { type AskedNow, type DecideDeps, prepare } from './decide.ts'
+import { type AskedNow, type DecideDeps, latest, prepare } from './decide.ts'
 import { questionForm } from './question-form.ts'
 import { refuseCaller, refuseUnfit, refuseUnseen, visibleApproval } from './refuse-decision.ts'
 
 const never = new AbortController().signal
 
-export function createGate(deps: AskAgainDeps & Pick<DecideDeps, 'operators' | 'stepUp'>): Gate {
+type GateDeps = AskAgainDeps &
+  Pick<DecideDeps, 'operators' | 'stepUp'> & { store: Pick<Store, 'sessions' | 'grants' | 'supervised'> }
+
+export function createGate(deps: GateDeps): Gate {
   const { store, log, rules, ids } = deps
   const askAgain = createAskAgain(deps)
   const syncedWaits = createSyncedWaits(store.waits, log)
@@ -51,20 +56,21 @@ export function createGate(deps: AskAgainDeps & Pick<DecideDeps, 'operators' | '
 
     question: async (call, asked) => newQuestion(call, await rules.question(call), asked, ids.uuid()),
 
-    decide: (sent) => decideAll({ ...deps, askAgain, syncedWaits }, sent),
+    decide: (sent) => decideAll({ ...deps, askAgain, syncedWaits, hosted: createHostedSteps(deps) }, sent),
 
     async refuseReplaced(approval) {
-      await askAgain.latest(approval)
+      await latest(askAgain, approval)
     },
   }
 }
 
 /** The decisions of one request, as answers that the engine commits together. See `Gate.decide`. */
 async function decideAll(
-  deps: DecideDeps & { syncedWaits: SyncedWaits },
+  deps: DecideDeps & { syncedWaits: SyncedWaits; hosted: HostedSteps },
   { by, sessionId, decisions, at }: SentDecisions,
 ): Promise<Decided[]> {
-  const answerer = runSteps(deps.askAgain, never)
+  const own = runSteps(deps.askAgain, never)
+  const stepsOf = (approval: Approval) => (isHosted(approval) ? deps.hosted : own)
   const asked: { now: AskedNow; decision: Decision }[] = []
   for (const { waitId, ...decision } of decisions) {
     const approval = await visibleApproval(deps.syncedWaits, by, waitId)
@@ -81,7 +87,7 @@ async function decideAll(
     if (asked.some(({ now }) => now.approval.id === approval.id)) {
       throw new ServerError('invalid_request', `Approval ${approval.id} is answered twice here. Answer it once.`)
     }
-    const now = { approval, at, elsewhere: null }
+    const now = isHosted(approval) ? await deps.hosted.asked(approval, at) : { approval, at, elsewhere: null }
     // A late caller decides nothing, so they need no permission: they are shown the run that went on.
     if (approval.status === 'pending') refuseCaller(deps.operators, by, now)
     asked.push({ now, decision })
@@ -90,20 +96,20 @@ async function decideAll(
   const checks = await Promise.allSettled(
     asked
       .filter(({ now }) => now.approval.status !== 'pending' || !hasExpired(now.approval, at))
-      .map(({ now, decision }) => answerer.refuseChanged(now, decision)),
+      .map(({ now, decision }) => stepsOf(now.approval).refuseChanged(now, decision)),
   )
   for (const check of checks) if (check.status === 'rejected') throw check.reason
   const decided: Decided[] = []
   for (const { now, decision } of asked) {
     // A client that repeats an answer is shown what came of it, also when the question was asked again under another id.
-    const approval = await deps.askAgain.latest(now.approval)
+    const approval = await latest(deps.askAgain, now.approval)
     if (approval.status !== 'pending' || hasExpired(approval, at)) {
       decided.push(tooLate(by, approval, at))
       continue
     }
     refuseUnseen(by, decision)
     refuseUnfit(approval, decision)
-    const { patch: _, ...prepared } = await prepare(deps, answerer, by, { ...now, approval }, decision)
+    const { patch: _, ...prepared } = await prepare(deps, stepsOf(approval), by, { ...now, approval }, decision)
     decided.push(prepared)
   }
   return decided

@@ -5,7 +5,7 @@ import type { Risk } from '../../domain/agent/tool-settings.ts'
 import { hasCode, ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
 import { present } from '../../domain/present.ts'
-import { type Approval, isSupervisedApproval } from '../../domain/records/record.ts'
+import { type Approval, isHostApproval, isSupervisedApproval } from '../../domain/records/record.ts'
 import type { RunRecord } from '../../domain/session/run.ts'
 import { decisionRecord } from '../../domain/supervision/approval-audit.ts'
 import type { AuditRecord } from '../../domain/supervision/audit.ts'
@@ -176,11 +176,11 @@ export async function prepare(
 
 /** Throws `approval_changed` if a question of ours was asked again and the new one waits. */
 export const latest = async (askAgain: Pick<AskAgain, 'latest'>, approval: Approval): Promise<Approval> =>
-  isSupervisedApproval(approval) ? approval : askAgain.latest(approval)
+  isHostApproval(approval) ? approval : askAgain.latest(approval)
 
 /** What the audit trail says of a decision. */
 function trail(operators: Operators, by: Caller, { approval, at, elsewhere: place }: AskedNow, decision: Decision) {
-  const isPart = isSupervisedApproval(approval) && isPartly(approval) && approval.supervised.change === null
+  const isPart = isHostApproval(approval) && isPartly(approval) && approval.supervised.change === null
   return (word: string, more: AuditRecord['details'] = {}): AuditRecord => {
     const audit = decisionRecord(approval, by.user, word, at)
     const grouped = decision.groupSize === undefined ? {} : { group: true, group_size: decision.groupSize }
@@ -203,7 +203,7 @@ function remember(
   if (wanted === undefined) return null
   const effect = decision === 'reject' ? ('refuse' as const) : undefined
   const about = { id: ids.uuid(), approval, remember: wanted, effect, by, now: at }
-  if (elsewhere === null || !isSupervisedApproval(approval)) return newGrant({ ...about, arguments: args })
+  if (elsewhere === null || !isHostApproval(approval)) return newGrant({ ...about, arguments: args })
   const { owner } = elsewhere
   if (!hasOwnRight(operators, by, owner)) {
     const who = `You stand in for ${owner}, for what has waited this long.`

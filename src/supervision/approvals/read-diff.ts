@@ -6,6 +6,25 @@ import { decodeFile } from '../diffs/file-text.ts'
 import { differenceBetween } from '../diffs/propose-change.ts'
 import { shownDiff } from '../diffs/show-change.ts'
 import { type LineRange, type ShownLines, showLines } from '../workspace/show-file.ts'
+import { type ChangeSet, unpackSet } from '../worktrees/change-set.ts'
+
+/** The changes of several files, one after the other. */
+function readSet({ changes }: ChangeSet): ProposedDiff {
+  const files = changes.map((change) => ({ path: change.path, shown: shownDiff(change).text }))
+  return {
+    diff: changes.map(({ diff }) => diff).join(''),
+    shown: files.map(({ shown }) => shown).join('\n'),
+    files,
+    edit: null,
+    content: () => null,
+    lines({ path = '', ...range }) {
+      const change = changes.find((one) => one.path === path)
+      if (change?.after == null)
+        throw new ServerError('file_not_found', `These changes write no file ${JSON.stringify(path)}.`)
+      return showLines(path, decodeFile(change.after, path).text, range)
+    },
+  }
+}
 
 /** What is behind the approval of a change. */
 export interface ProposedDiff {
@@ -13,6 +32,8 @@ export interface ProposedDiff {
   diff: string
   /** The same with every hidden character marked. */
   shown: string
+  /** The same by file, where it is about several. Empty: it is about one. */
+  files: { path: string; shown: string }[]
   /** What an operator changed in the agent's proposal, with marks. Null: nobody edited it. */
   edit: string | null
   /** The whole text after the change; null: the change deletes the file. */
@@ -21,7 +42,7 @@ export interface ProposedDiff {
    * Lines of that text, for what stands between the parts of the diff. They are those that the diff was made from, whatever the disk has
    * by now. Throws as `showLines` does, and `file_not_found` for a deletion.
    */
-  lines(range: LineRange): ShownLines
+  lines(range: LineRange & { path?: string | undefined }): ShownLines
 }
 
 /** Null: it changes no file, or an operator has edited the call, and the diff was of the call before. */
@@ -32,6 +53,7 @@ export const createReadDiff =
   async ({ id, editedArguments, supervised: asked }) => {
     const proposal = asked === undefined || editedArguments !== null ? null : await supervised.proposal(id)
     if (proposal === null) return null
+    if (asked?.changes !== undefined) return readSet(unpackSet(proposal, asked.contentKey))
     const { diff, after } = proposal
     const path = asked?.change?.path ?? ''
     const agents = asked?.isEdited === true ? await supervised.proposal(agentsProposalId(id)) : null
@@ -39,6 +61,7 @@ export const createReadDiff =
     return {
       diff,
       shown: shownDiff({ path, diff }).text,
+      files: [],
       edit: agents === null ? null : shownDiff({ path, diff: differenceBetween(path, agents.after, after) }).text,
       content,
       lines(range) {

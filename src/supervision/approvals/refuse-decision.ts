@@ -2,7 +2,7 @@
 
 import { isoTime } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
-import { type Approval, hasExpired, isSupervisedApproval } from '../../domain/records/record.ts'
+import { type Approval, hasExpired, isHostApproval, isSupervisedApproval } from '../../domain/records/record.ts'
 import type { Caller, Decision } from '../../domain/supervision/decision.ts'
 import type { SyncedWaits } from '../../engine/waits/synced-waits.ts'
 import { timeOf } from '../records/record-words.ts'
@@ -104,13 +104,13 @@ export function refuseUnfit(approval: Approval, given: Decision): void {
     const problems = pointer === undefined ? [] : [{ pointer, detail: 'Leave it out.' }]
     throw new ServerError('invalid_request', message, { details: { approval_id: approval.id }, problems })
   }
-  const isElsewhere = isSupervisedApproval(approval)
+  const isElsewhere = isHostApproval(approval)
   const isQuestion = approval.kind === 'question'
   if (content !== undefined && approval.kind !== 'diff') refuse('Only a change of a file takes `content`.', '/content')
   if (force === true && approval.kind !== 'diff') refuse('Only a change of a file takes `force`.', '/force')
   if (isElsewhere) refuseRemember(approval, given)
-  if (decision === 'respond' && isElsewhere) {
-    refuse('An agent elsewhere runs its tools itself, so nobody can answer in their place. Approve or reject.')
+  if (decision === 'respond' && isElsewhere && !isQuestion) {
+    refuse('A coding agent runs its tools itself, so nobody can answer in their place. Approve or reject.')
   }
   if (decision === 'approve' && isQuestion) {
     refuse(
@@ -120,7 +120,13 @@ export function refuseUnfit(approval: Approval, given: Decision): void {
   if (wanted !== undefined && isQuestion) {
     refuse('The answer to a question cannot be remembered. Answer without `remember`.')
   }
-  if (decision !== 'approve' || edited === undefined || !isElsewhere) return
+  // What may be chosen of the changes of a hosted agent is in the arguments.
+  if (decision !== 'approve' || edited === undefined || !isElsewhere || approval.kind === 'changes') return
+  if (approval.supervised.run === true) {
+    refuse(
+      'The program of this agent takes a yes or a no, and no other arguments. Reject it with a reason: the agent hears it with its next prompt.',
+    )
+  }
   if (approval.kind !== 'permission') {
     refuse('Only the arguments of a tool call can be edited. To edit a change, send its whole new text as `content`.')
   }

@@ -1,7 +1,7 @@
 // The arguments of a call in full, for the person who decides: everything that would run, with secrets masked and every hidden character
 // marked. `shown-arguments.ts` is the short form, for lists and messages.
 
-import { type Approval, isSupervisedApproval, type SupervisedApproval } from '../../domain/records/record.ts'
+import { type Approval, isHostApproval, type SupervisedApproval } from '../../domain/records/record.ts'
 import { lookalikeWarnings } from '../../domain/text/lookalike.ts'
 import { looksSecret, MASKED, maskSecrets } from '../../domain/text/secret-name.ts'
 import { hidesCharacters, markedLines, visibleText } from '../../domain/text/visible-text.ts'
@@ -51,7 +51,7 @@ export function shownCall(approval: Approval, { isWhole = false }: { isWhole?: b
 /** What a person may overlook. That the file is protected is not among it: that is why it is a risk. */
 export const callWarnings = (approval: Approval): string[] => [
   ...(approval.kind === 'question' ? [] : warningsAbout(argumentsOf(approval))),
-  ...(isSupervisedApproval(approval) ? warningsElsewhere(approval) : []),
+  ...(isHostApproval(approval) ? warningsElsewhere(approval) : []),
 ]
 
 export const shownValues = (args: Record<string, unknown>, { isWhole = false }: { isWhole?: boolean } = {}) =>

@@ -1,16 +1,16 @@
 // All that a hosted agent has changed by the end of its prompt, as one approval: bound to the bytes before and after, shown file by file,
 // and written once.
 
+import { type Risk, risks } from '../../domain/agent/tool-settings.ts'
+import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
 import { isRecord } from '../../domain/is-record.ts'
-import { ServerError } from '../../domain/errors.ts'
-import { type Risk, risks } from '../../domain/agent/tool-settings.ts'
-import type { Approval, HostApproval } from '../../domain/records/record.ts'
+import type { HostApproval } from '../../domain/records/record.ts'
 import { shownPath } from '../../domain/text/lookalike.ts'
 import type { Store } from '../../store/store.ts'
 import { newApproval } from '../agent-service/asked-records.ts'
-import { summaryOf } from '../diffs/propose-change.ts'
 import type { JudgeWork } from '../agent-service/judge-work.ts'
+import { summaryOf } from '../diffs/propose-change.ts'
 import type { SupervisedSession, TakeStep } from '../sessions/take-step.ts'
 import { type ChangeSet, changeSetOf, editedSet, packSet, unpackSet } from '../worktrees/change-set.ts'
 import { type Asking, ofRun } from './ask-permission.ts'
@@ -57,7 +57,10 @@ export async function changesApproval(
 ): Promise<HostApproval> {
   const { ids, clock, approvalMs, quorum, takeStep } = asking
   const { changes, left } = set
-  const risk = changes.reduce<Risk>((most, one) => (risks.indexOf(one.risk) > risks.indexOf(most) ? one.risk : most), 'low')
+  const risk = changes.reduce<Risk>(
+    (most, one) => (risks.indexOf(one.risk) > risks.indexOf(most) ? one.risk : most),
+    'low',
+  )
   const protectedOnes = changes.filter((one) => one.protectedBecause !== null)
   const at = clock.now()
   const approval = ofRun(
@@ -91,7 +94,10 @@ export async function changesApproval(
   await takeStep(session.id, () => ({
     proposals: [{ approvalId: approval.id, ...packSet(set) }],
   }))
-  return { ...approval, supervised: { ...supervised, changes: changes.map(summaryOf), ...(left.length === 0 ? {} : { left: [...left] }) } }
+  return {
+    ...approval,
+    supervised: { ...supervised, changes: changes.map(summaryOf), ...(left.length === 0 ? {} : { left: [...left] }) },
+  }
 }
 
 /** Whether a policy of the workspace lets every file of the set through. */
@@ -147,7 +153,10 @@ function titleOf({ changes }: ChangeSet): string {
   const [first] = changes
   const added = changes.reduce((sum, one) => sum + one.addedLines, 0)
   const removed = changes.reduce((sum, one) => sum + one.removedLines, 0)
-  const what = changes.length === 1 && first !== undefined ? `${VERBS[first.kind]} ${shownPath(first.path)}` : `Change ${count(changes.length, 'file')}`
+  const what =
+    changes.length === 1 && first !== undefined
+      ? `${VERBS[first.kind]} ${shownPath(first.path)}`
+      : `Change ${count(changes.length, 'file')}`
   return `${what} +${added} −${removed}`
 }
 

@@ -1,21 +1,21 @@
 // What becomes of a permission that the program of a hosted agent asks for: answered at once, by a policy or by what is remembered, or
 // asked of a person as an approval that a run waits for.
 
-import type { ToolCall } from '../../domain/session/message.ts'
-import type { Approval, HostApproval } from '../../domain/records/record.ts'
-import type { Ids } from '../../domain/ids.ts'
+import { isAtLeast } from '../../domain/agent/tool-settings.ts'
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
-import { isAtLeast } from '../../domain/agent/tool-settings.ts'
-import type { Quorum } from '../../domain/supervision/quorum.ts'
+import type { Ids } from '../../domain/ids.ts'
 import { isWithin } from '../../domain/is-within.ts'
-import { canonicalJson, questionDigest, sha256 } from '../../json/digest.ts'
+import type { Approval, HostApproval } from '../../domain/records/record.ts'
+import type { ToolCall } from '../../domain/session/message.ts'
+import type { Quorum } from '../../domain/supervision/quorum.ts'
 import { visibleCode } from '../../domain/text/visible-text.ts'
-import { ELSEWHERE, newApproval } from '../agent-service/asked-records.ts'
+import { toolEffect } from '../../hosts/tool-effect.ts'
+import { canonicalJson, questionDigest, sha256 } from '../../json/digest.ts'
 import { shownTitle } from '../agent-service/agent-words.ts'
+import { ELSEWHERE, newApproval } from '../agent-service/asked-records.ts'
 import { type HostCall, type JudgeCall, type Looked, questionOf } from '../agent-service/judge-call.ts'
 import { questionForm } from '../approvals/question-form.ts'
-import { toolEffect } from '../../hosts/tool-effect.ts'
 import type { SupervisedSession } from '../sessions/take-step.ts'
 
 export interface Asking extends JudgeCall {
@@ -33,7 +33,10 @@ export interface Place {
   cwd: string
 }
 
-export type Verdict = { verdict: 'allow' } | { verdict: 'refuse'; why: string } | { verdict: 'ask'; approval: HostApproval }
+export type Verdict =
+  | { verdict: 'allow' }
+  | { verdict: 'refuse'; why: string }
+  | { verdict: 'ask'; approval: HostApproval }
 
 /** `runId`: the run that waits. The approval is not stored yet. */
 export async function judgePermission(
@@ -43,7 +46,10 @@ export async function judgePermission(
   runId: string,
   shown: ToolCall,
 ): Promise<Verdict> {
-  const { id: callId, function: { name: toolName, arguments: text } } = shown
+  const {
+    id: callId,
+    function: { name: toolName, arguments: text },
+  } = shown
   const input: Record<string, unknown> = JSON.parse(text)
   const { host } = session.supervision
   const call: HostCall = { host, toolName, input, cwd: place.cwd, toolUseId: callId, command: null, tellsEdits: false }
@@ -59,13 +65,22 @@ export async function judgePermission(
 
 /** A call that does not say what it does may do anything, and nothing like it is remembered. */
 const asked = (question: ReturnType<typeof questionOf>, isEmpty: boolean): ReturnType<typeof questionOf> =>
-  isEmpty && !isAtLeast(question.risk, 'high') ? { ...question, risk: 'high', riskWhy: SAYS_NOTHING, matches: [] } : question
+  isEmpty && !isAtLeast(question.risk, 'high')
+    ? { ...question, risk: 'high', riskWhy: SAYS_NOTHING, matches: [] }
+    : question
 
 const SAYS_NOTHING = 'does not say what it will do'
 
 function emptyQuestion(call: HostCall, callId: string): ReturnType<typeof questionOf> {
   const looked: Looked = {
-    work: { toolName: call.toolName, effect: 'unknown', input: {}, command: null, workspaceRoot: call.cwd, cwd: call.cwd },
+    work: {
+      toolName: call.toolName,
+      effect: 'unknown',
+      input: {},
+      command: null,
+      workspaceRoot: call.cwd,
+      cwd: call.cwd,
+    },
     assessed: { risk: 'high', why: SAYS_NOTHING, action: null, matches: [] },
     change: null,
     request: null,
@@ -83,7 +98,9 @@ export const contentOf = ({ function: { name, arguments: text } }: ToolCall): st
 
 function writesInside({ host, toolName, input }: HostCall, { cwd }: Place): boolean {
   if (toolEffect(host, toolName, input) !== 'writes') return false
-  const paths = Object.entries(input).flatMap(([name, value]) => (PATH.test(name) && typeof value === 'string' ? [value] : []))
+  const paths = Object.entries(input).flatMap(([name, value]) =>
+    PATH.test(name) && typeof value === 'string' ? [value] : [],
+  )
   return paths.length > 0 && paths.every((path) => !path.startsWith('/') || isWithin(path, cwd))
 }
 
@@ -98,7 +115,11 @@ function approvalOf(
 ): HostApproval {
   const at = clock.now()
   const now = { session, waiting: [], at }
-  return ofRun(newApproval(now, ids.uuid(), { ...question, contentKey, expiresAt: at + approvalMs }, quorum), runId, session)
+  return ofRun(
+    newApproval(now, ids.uuid(), { ...question, contentKey, expiresAt: at + approvalMs }, quorum),
+    runId,
+    session,
+  )
 }
 
 /** An approval that a run of ours waits for. */

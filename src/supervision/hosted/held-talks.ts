@@ -1,16 +1,16 @@
 // The programs of hosted agents that run here, one for each session. A program is held while it works or waits, and until its session has
 // been idle for `sessions.ttl`. Among several replicas one holds it, by a lease, and takes the runs of its session.
 
+import type { HostSettings } from '../../domain/agent/agent.ts'
 import type { Clock } from '../../domain/clock.ts'
 import { hasCode, ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
 import { present } from '../../domain/present.ts'
 import { textOf } from '../../domain/session/message.ts'
-import type { HostSettings } from '../../domain/agent/agent.ts'
 import type { ProgressItem } from '../../domain/supervision/supervision.ts'
-import { LeftToAnother } from '../../engine/run/run-scope.ts'
 import type { HostParts, Lane } from '../../engine/run/run-scope.ts'
+import { LeftToAnother } from '../../engine/run/run-scope.ts'
 import type { AcpWords } from '../../hosts/host.ts'
 import type { Shared } from '../../store/ports/shared.ts'
 import type { Store } from '../../store/store.ts'
@@ -99,6 +99,8 @@ interface Entry {
   usedAt: number
   nudges: string[]
   ttlMs: number
+  /** Wakes the run that listens. */
+  nudged: EventTarget
   stop(): void
 }
 
@@ -137,7 +139,10 @@ export function createHeldTalks(deps: HeldTalksDeps) {
   async function wake(sessionId: string): Promise<SupervisedSession> {
     const found = await findSupervised(store, sessionId)
     if (found.supervision.hosted === undefined) {
-      throw new ServerError('session_ended', 'This session began before its agent worked in a program. Begin a new one.')
+      throw new ServerError(
+        'session_ended',
+        'This session began before its agent worked in a program. Begin a new one.',
+      )
     }
     const { session } = await takeStep(sessionId, (now) => {
       const { status } = now.session.supervision
@@ -187,6 +192,7 @@ export function createHeldTalks(deps: HeldTalksDeps) {
     const entry: Entry = {
       usedAt: clock.mono(),
       nudges: [],
+      nudged,
       ttlMs: sessions.ttlSeconds * 1_000,
       stop: () => {},
       held: {
@@ -233,11 +239,6 @@ export function createHeldTalks(deps: HeldTalksDeps) {
         newId: ids.uuid,
       },
     }
-    entry.nudges.push = (...texts) => {
-      const count = Array.prototype.push.apply(entry.nudges, texts)
-      nudged.dispatchEvent(new Event('nudge'))
-      return count
-    }
     entry.stop = changes.watch({ recordId: id, sessionId: id }, () => void look(id, entry))
     held.set(id, entry)
     return entry
@@ -252,9 +253,11 @@ export function createHeldTalks(deps: HeldTalksDeps) {
   async function end(sessionId: string, entry: Entry): Promise<void> {
     if (held.get(sessionId) === entry) held.delete(sessionId)
     entry.stop()
-    await entry.held.talk.close().catch((error: unknown) =>
-      logger.warn('the program of an agent could not be ended', { session_id: sessionId, error }),
-    )
+    await entry.held.talk
+      .close()
+      .catch((error: unknown) =>
+        logger.warn('the program of an agent could not be ended', { session_id: sessionId, error }),
+      )
     await takeStep(sessionId, ({ session: { supervision } }) =>
       supervision.status === 'active' ? { supervision: { status: 'interrupted' } } : {},
     ).catch(() => {})
@@ -294,6 +297,7 @@ export function createHeldTalks(deps: HeldTalksDeps) {
       const entry = held.get(sessionId)
       if (entry?.held.talk.isPrompting !== true || entry.held.talk.requests.length > 0) return false
       entry.nudges.push(text)
+      entry.nudged.dispatchEvent(new Event('nudge'))
       return true
     },
 
@@ -336,6 +340,10 @@ async function story(
     chars += line.length
     kept.unshift(line)
   }
-  const why = isLost ? 'The program that had this conversation is gone, and you begin anew' : 'This conversation began without you'
-  return [`${why}. This was said so far${lines.length > 0 ? ' (the beginning is left out)' : ''}:\n\n${kept.join('\n\n')}\n\nEnd of what was said. Now:`]
+  const why = isLost
+    ? 'The program that had this conversation is gone, and you begin anew'
+    : 'This conversation began without you'
+  return [
+    `${why}. This was said so far${lines.length > 0 ? ' (the beginning is left out)' : ''}:\n\n${kept.join('\n\n')}\n\nEnd of what was said. Now:`,
+  ]
 }

@@ -18,6 +18,8 @@ export interface HostedCall {
   /** Epoch ms. */
   shownAt: number
   said: ToolCallUpdate
+  /** A call that we make of what the program does, such as changes of files; null: the program calls it one. */
+  own: { tool: string; input: Record<string, unknown> } | null
   /** Its result is stored. */
   isOver: boolean
   /** The approval that it was made with; null: none. */
@@ -30,6 +32,7 @@ export const newCall = (acpId: string): HostedCall => ({
   name: '',
   shownAt: 0,
   said: { toolCallId: acpId },
+  own: null,
   isOver: false,
   approvalId: null,
 })
@@ -45,14 +48,19 @@ export const hasInput = ({ rawInput }: Pick<ToolCallUpdate, 'rawInput'>): boolea
   isRecord(rawInput) && Object.keys(rawInput).length > 0
 
 /** Under the name that the host's own tools have, so that policy and risk know it. Never from the title, which may be the model's words. */
-export function namedCall(words: AcpWords, { kind = null, title = null, rawInput, _meta }: ToolCallUpdate) {
-  const named = words.toolOf({ kind, title, rawInput, meta: _meta })
+export function namedCall(words: AcpWords, { said, own }: HostedCall) {
+  if (own !== null) return own
+  const { kind, rawInput } = said
+  const named = words.toolOf(said)
   const input = isRecord(rawInput) ? rawInput : rawInput === undefined ? {} : { input: rawInput }
   return named ?? { tool: kind ?? 'tool', input }
 }
 
 /** What the call came to, as text. */
-export function resultText({ content = [], locations = [], rawOutput }: ToolCallUpdate, outputOf: (terminal: string) => string): string {
+export function resultText(
+  { content = [], locations = [], rawOutput }: ToolCallUpdate,
+  outputOf: (terminal: string) => string,
+): string {
   const parts = (content ?? []).map((part) => partText(part, outputOf)).filter((text) => text !== '')
   const places = (locations ?? []).map(({ path, line }) => (line == null ? path : `${path}:${line}`))
   if (parts.length === 0 && rawOutput !== undefined && rawOutput !== null) {

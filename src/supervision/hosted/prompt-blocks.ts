@@ -19,7 +19,9 @@ export async function promptBlocks(
   const ids = new Set(run.input.messages.filter(({ role }) => role === 'user').map(({ id }) => id))
   // Another answer to a message that the program had before.
   if (ids.size === 0 && run.input.regenerateAfter !== undefined) ids.add(run.input.regenerateAfter)
-  const said = (await store.messages.page(run.sessionId, LOOK_BACK)).filter(({ id, role }) => role === 'user' && ids.has(id))
+  const said = (await store.messages.page(run.sessionId, LOOK_BACK)).filter(
+    ({ id, role }) => role === 'user' && ids.has(id),
+  )
   const options = {
     takes: image ? (['text', 'image'] as const) : (['text'] as const),
     budget: FILE_TOKENS,
@@ -30,7 +32,9 @@ export async function promptBlocks(
     tool: 'a smaller part of the file',
   }
   const shown = files === null ? noFiles : await showFiles(files, said, options)
-  const words = said.flatMap(({ id, content }) => [textOf(content), shown.messages.get(id)?.text ?? '']).filter((text) => text !== '')
+  const words = said
+    .flatMap(({ id, content }) => [textOf(content), shown.messages.get(id)?.text ?? ''])
+    .filter((text) => text !== '')
   const context = run.input.context.map(
     ({ description, value }) => `From the user’s program, and maybe wrong. ${description}: ${value}`,
   )

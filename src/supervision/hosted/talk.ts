@@ -1,7 +1,7 @@
 // One conversation with the program of a hosted agent, over the Agent Client Protocol: JSON-RPC, a message a line. It knows the protocol
 // and no runs: what the program says waits in a queue until a run takes it (`work-run.ts`).
 
-import { Readable, Writable } from 'node:stream'
+import { type Readable, Writable } from 'node:stream'
 import {
   type AgentCapabilities,
   type AuthMethod,
@@ -11,6 +11,7 @@ import {
   type InitializeResponse,
   MessageTooLargeError,
   methods,
+  type NewSessionResponse,
   ndJsonStream,
   PROTOCOL_VERSION,
   RequestError,
@@ -21,8 +22,8 @@ import {
 import { ServerError } from '../../domain/errors.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import { visibleText } from '../../domain/text/visible-text.ts'
-import type { HostedProcess } from './hosted-process.ts'
 import { type HostedCall, mergeCall, newCall } from './hosted-call.ts'
+import type { HostedProcess } from './hosted-process.ts'
 import { cancelled, type OpenRequest } from './open-request.ts'
 import { createSaidQueue, type Said } from './said.ts'
 import type { Terminals } from './terminals.ts'
@@ -70,6 +71,8 @@ export interface TalkDeps {
   readFile: ((path: string, line: number | null, limit: number | null) => Promise<string>) | null
   /** The program's own name for an earlier conversation of this session; null: there is none. */
   earlier: string | null
+  /** How the program signs in with what is in its environment, where it says that it has to. Null: it does not. */
+  authMethod: string | null
   /** Called for everything that the program says. */
   onHeard(): void
   /** Ends after `ms`. */
@@ -150,7 +153,8 @@ export async function openTalk(deps: TalkDeps): Promise<OpenedTalk> {
 
   /** It belongs to no conversation of ours. */
   function refuseForeign(id: string): void {
-    if (id !== acpSession) throw RequestError.invalidParams(undefined, `There is no session ${JSON.stringify(id)} here.`)
+    if (id !== acpSession)
+      throw RequestError.invalidParams(undefined, `There is no session ${JSON.stringify(id)} here.`)
   }
 
   const { terminals, readFile } = deps
@@ -206,9 +210,13 @@ export async function openTalk(deps: TalkDeps): Promise<OpenedTalk> {
   }
 
   const connection = app.connect(
-    ndJsonStream(Writable.toWeb(process.stdin), paced(process.stdout, () => queue.room()), {
-      maxMessageBytes: MOST_LINE_BYTES,
-    }),
+    ndJsonStream(
+      Writable.toWeb(process.stdin),
+      paced(process.stdout, () => queue.room()),
+      {
+        maxMessageBytes: MOST_LINE_BYTES,
+      },
+    ),
   )
   const gone = goneError(connection, process)
   void gone.then(fail)
@@ -225,13 +233,18 @@ export async function openTalk(deps: TalkDeps): Promise<OpenedTalk> {
       },
     })
     if (greeting.protocolVersion !== PROTOCOL_VERSION) {
-      throw hostFailed(`It speaks version ${greeting.protocolVersion} of ACP, and this server version ${PROTOCOL_VERSION}.`)
+      throw hostFailed(
+        `It speaks version ${greeting.protocolVersion} of ACP, and this server version ${PROTOCOL_VERSION}.`,
+      )
     }
     return greeting
   }
 
   /** The earlier conversation, if the program still knows it. */
-  async function continued({ loadSession, sessionCapabilities }: AgentCapabilities) {
+  async function continued({
+    loadSession,
+    sessionCapabilities,
+  }: AgentCapabilities): Promise<NewSessionResponse | null> {
     if (earlier === null) return null
     const known = { sessionId: earlier, cwd, mcpServers: [] }
     const method =
@@ -253,18 +266,28 @@ export async function openTalk(deps: TalkDeps): Promise<OpenedTalk> {
     }
   }
 
+  async function open(capabilities: AgentCapabilities) {
+    const same = await continued(capabilities)
+    const opened: NewSessionResponse = same ?? (await agent.request(methods.agent.session.new, { cwd, mcpServers: [] }))
+    acpSession = opened.sessionId
+    isListening = true
+    return { capabilities, opened, isSame: same !== null }
+  }
+
   async function begin() {
     const greeting = await greet()
     const capabilities = greeting.agentCapabilities ?? {}
+    const { authMethods = [] } = greeting
+    const signIn = authMethods.find(({ id }) => id === deps.authMethod)
     try {
-      const same = await continued(capabilities)
-      const opened = same ?? (await agent.request(methods.agent.session.new, { cwd, mcpServers: [] }))
-      acpSession = opened.sessionId
-      isListening = true
-      return { greeting, capabilities, opened, isSame: same !== null }
+      return { greeting, ...(await open(capabilities)) }
     } catch (error) {
-      if (error instanceof RequestError && error.code === AUTH_REQUIRED) throw loginNeeded(greeting.authMethods ?? [])
-      throw error
+      if (!(error instanceof RequestError) || error.code !== AUTH_REQUIRED) throw error
+      if (signIn === undefined) throw loginNeeded(authMethods)
+      await agent.request(methods.agent.authenticate, { methodId: signIn.id }).catch(() => {
+        throw loginNeeded(authMethods)
+      })
+      return { greeting, ...(await open(capabilities)) }
     }
   }
 
@@ -426,7 +449,8 @@ async function goneError(connection: ClientConnection, process: HostedProcess): 
 function asHostError(error: unknown, process: HostedProcess): Error {
   if (error instanceof ServerError) return error
   const words = process.lastWords()
-  const said = error instanceof Error ? visibleText(error.message).slice(0, 500) : 'It sent something that is not an answer.'
+  const said =
+    error instanceof Error ? visibleText(error.message).slice(0, 500) : 'It sent something that is not an answer.'
   return hostFailed(`${said}${words === null ? '' : ` Its last words: ${words}`}`, error)
 }
 
@@ -444,7 +468,9 @@ async function orRequestError<T>(work: Promise<T>): Promise<T> {
 }
 
 const loginNeeded = (authMethods: readonly AuthMethod[]): ServerError => {
-  const ways = authMethods.map(({ name, description }) => visibleText(description == null ? name : `${name} (${description})`))
+  const ways = authMethods.map(({ name, description }) =>
+    visibleText(description == null ? name : `${name} (${description})`),
+  )
   const known = ways.length === 0 ? '' : ` It knows: ${ways.join('; ')}.`
   return hostFailed(
     `It wants a login.${known} Set its key as a variable of the server and name it under host.env, then try again.`,

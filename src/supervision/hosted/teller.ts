@@ -1,7 +1,7 @@
 // What the program of a hosted agent says, as events and messages of the run: the table of CONTRACTS §10. A step is one message of the
 // agent with its calls, as in the model loop, so that transcript, timeline and recovery need to know nothing of hosts.
 
-import type { SessionUpdate, ToolCallContent } from '@agentclientprotocol/sdk'
+import type { SessionUpdate } from '@agentclientprotocol/sdk'
 import type { ToolCall } from '../../domain/session/message.ts'
 import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import type { ProgressItem } from '../../domain/supervision/supervision.ts'
@@ -32,6 +32,8 @@ export function createTeller({ lane, talk, words, outputOf, onProgress }: Teller
   const planId = `plan_${scope.run.id}`
   let steps = scope.stepsDone
   let said: AnswerInProgress | null = null
+  /** Something of this run is stored already. */
+  let isBegun = false
 
   function open(): AnswerInProgress {
     if (said !== null) return said
@@ -46,6 +48,7 @@ export function createTeller({ lane, talk, words, outputOf, onProgress }: Teller
     if (said === null) return
     const answer = said
     said = null
+    isBegun = true
     answer.close()
     const stepName = `step_${steps}`
     writer.emit({ type: 'STEP_FINISHED', stepName, timestamp: writer.timestamp() })
@@ -68,7 +71,7 @@ export function createTeller({ lane, talk, words, outputOf, onProgress }: Teller
 
   /** Shows a call with all its arguments. Once: what comes later is part of its result, or of the question about it. */
   function show(call: HostedCall): ToolCall {
-    const named = namedCall(words, call.said)
+    const named = namedCall(words, call)
     const args = JSON.stringify(named.input)
     if (call.id === null) {
       budget.toolCall(named.tool, args)
@@ -86,10 +89,15 @@ export function createTeller({ lane, talk, words, outputOf, onProgress }: Teller
   }
 
   /** Its result, once. `audit`: what the trail gets with it. */
-  async function finish(call: HostedCall, outcome: { content: string; isError: boolean }, audit?: AuditRecord): Promise<void> {
+  async function finish(
+    call: HostedCall,
+    outcome: { content: string; isError: boolean },
+    audit?: AuditRecord,
+  ): Promise<void> {
     if (call.isOver) return
     const shown = show(call)
     call.isOver = true
+    isBegun = true
     await close()
     const durationMs = Math.max(0, Math.round(clock.mono() - call.shownAt))
     await commitResult(lane, shown, outcome, { durationMs, audit })
@@ -148,7 +156,7 @@ export function createTeller({ lane, talk, words, outputOf, onProgress }: Teller
   }
 
   async function takeCall(call: HostedCall): Promise<void> {
-    const { status, content } = call.said
+    const { status } = call.said
     const hasEnded = status === 'completed' || status === 'failed'
     if (call.id === null && (hasInput(call.said) || hasEnded)) show(call)
     if (!hasEnded) return
@@ -156,12 +164,8 @@ export function createTeller({ lane, talk, words, outputOf, onProgress }: Teller
     const unsaid = status === 'failed' ? 'It failed, and the agent’s program does not say why.' : 'Done.'
     await finish(call, { content: text === '' ? unsaid : text, isError: status === 'failed' })
     scope.inFlight.delete(call.id ?? '')
-    forget(content)
-  }
-
-  /** A diff that was shown is in the log. Nothing else needs the texts of whole files. */
-  function forget(content: readonly ToolCallContent[] | null | undefined): void {
-    content?.splice?.call(content, 0)
+    // A diff that was shown is in the log. Nothing else needs the texts of whole files.
+    delete call.said.content
   }
 
   return {
@@ -190,7 +194,7 @@ export function createTeller({ lane, talk, words, outputOf, onProgress }: Teller
     /** The last message, not stored yet. */
     answer(finish: Answer['finish']): Pick<Answer, 'messages' | 'finish' | 'text'> {
       // It ended with a call: its messages are stored already.
-      if (said === null && steps > scope.stepsDone) return { messages: [], finish, text: '' }
+      if (said === null && isBegun) return { messages: [], finish, text: '' }
       const answer = open()
       said = null
       answer.close()

@@ -21,16 +21,10 @@ import type { ChangeWriter } from '../diffs/change-writer.ts'
 import type { TakeStep } from '../sessions/take-step.ts'
 import { applyChangeSet, finishChangeSet } from '../worktrees/apply-change-set.ts'
 import type { ChangeSet } from '../worktrees/change-set.ts'
-import {
-  APPLY,
-  approvedSet,
-  changesApproval,
-  isAutoApproved,
-  newChangesCall,
-} from './ask-changes.ts'
+import { APPLY, approvedSet, changesApproval, isAutoApproved, newChangesCall } from './ask-changes.ts'
 import { type Asking, contentOf, judgePermission, questionApproval, refusalOf } from './ask-permission.ts'
 import type { Held } from './held-talks.ts'
-import { hasInput, type HostedCall } from './hosted-call.ts'
+import { type HostedCall, hasInput } from './hosted-call.ts'
 import { type OpenRequest, optionFor } from './open-request.ts'
 import { promptBlocks } from './prompt-blocks.ts'
 import { hostFailed } from './talk.ts'
@@ -64,7 +58,14 @@ export async function workRun(deps: WorkDeps, lane: Lane<HostParts>, held: Held)
     onProgress: held.onProgress,
   })
   const decided = await decisionsOf(deps, lane)
-  const shared: Working = { deps, lane, held, teller, decided, after: [...(held.session.supervision.hosted?.notes ?? [])] }
+  const shared: Working = {
+    deps,
+    lane,
+    held,
+    teller,
+    decided,
+    after: [...(held.session.supervision.hosted?.notes ?? [])],
+  }
   try {
     teller.tellChoices()
     await chooseAsAsked(shared)
@@ -145,7 +146,9 @@ export function hostProps(forwardedProps: unknown): HostProps {
 }
 
 const at = (value: unknown, key: string): unknown =>
-  typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined
+  typeof value === 'object' && value !== null && Object.hasOwn(value, key)
+    ? (value as Record<string, unknown>)[key]
+    : undefined
 
 /** Hands the answers to the requests that are open since an earlier run. Returns what nobody has answered yet. */
 async function handOver(working: Working): Promise<Pending[]> {
@@ -155,7 +158,8 @@ async function handOver(working: Working): Promise<Pending[]> {
     if (request.approvalId === null) continue
     const wait = await deps.store.waits.get(request.approvalId)
     if (wait !== null && isHostApproval(wait) && wait.status !== 'pending') await answerWith(working, request, wait)
-    else if (wait !== null && isHostApproval(wait) && wait.runId === lane.scope.run.id) left.push(pendingOf(wait, false))
+    else if (wait !== null && isHostApproval(wait) && wait.runId === lane.scope.run.id)
+      left.push(pendingOf(wait, false))
     // What it waited for has ended with its run.
     else await deny(working, request, 'It was broken off before anybody answered.')
   }
@@ -193,7 +197,12 @@ async function allow({ teller }: Working, request: OpenRequest): Promise<void> {
 }
 
 /** The protocol carries no reason with a no, so the program hears it with the next prompt. */
-async function deny({ after }: Working, request: OpenRequest, why: string, approval: Approval | null = null): Promise<void> {
+async function deny(
+  { after }: Working,
+  request: OpenRequest,
+  why: string,
+  approval: Approval | null = null,
+): Promise<void> {
   if (request.kind === 'permission') request.answer(optionFor(request.options, false))
   else if (request.kind === 'question') request.answer({ action: 'cancel' })
   else request.answer(why)
@@ -266,7 +275,9 @@ async function begin(working: Working): Promise<void> {
   const notes: ContentBlock[] = first.length === 0 ? [] : [{ type: 'text', text: first.join('\n\n') }]
   await held.refresh()
   await deps.takeStep(held.session.id, ({ session: { supervision } }) =>
-    supervision.hosted?.notes === undefined ? {} : { supervision: { hosted: { acpSession: supervision.hosted.acpSession } } },
+    supervision.hosted?.notes === undefined
+      ? {}
+      : { supervision: { hosted: { acpSession: supervision.hosted.acpSession } } },
   )
   // A command has to stand at the beginning.
   held.talk.prompt(command === null ? [...notes, ...blocks] : [...blocks, ...notes])
@@ -289,7 +300,9 @@ async function takeInstructions({ deps, held }: Working): Promise<string[]> {
   ])
   const found = [...tasks, ...steering.filter((one) => tasks.every((task) => task.id !== one.id))]
   if (found.length > 0) await deps.takeStep(id, () => ({ deliver: found.map((one) => one.id) }))
-  return found.map(({ kind, text, source }) => `${kind === 'task' ? 'A task' : 'A message'} from your operator (${source}): ${text}`)
+  return found.map(
+    ({ kind, text, source }) => `${kind === 'task' ? 'A task' : 'A message'} from your operator (${source}): ${text}`,
+  )
 }
 
 const MOST_INSTRUCTIONS = 100
@@ -398,7 +411,8 @@ function commandCall(held: Held, { command }: Extract<OpenRequest, { kind: 'term
   return call
 }
 
-const shellWord = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)
+const shellWord = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 
 /** `fs/write_text_file`: one change, made by the server from the file as it is. */
 async function askWrite(
@@ -463,7 +477,7 @@ function showChanges({ deps, teller, held }: Working, { changes }: ChangeSet): s
     added: addedLines,
     removed: removedLines,
   }))
-  call.said = { ...call.said, name: APPLY, rawInput: { files } }
+  call.own = { tool: APPLY, input: { files } }
   return teller.show(call).id
 }
 
@@ -504,7 +518,9 @@ async function settleChanges(working: Working): Promise<'done' | 'asked again' |
   if (status !== 'approved' && status !== 'consumed') {
     await finishWith(working, approval.callId, { content: refusalOf(approval), isError: true })
     if (status === 'rejected' && reason !== null && reason !== '') {
-      after.push(`Your operator did not accept your changes. Their reason: ${reason}\nYour working copy is as you left it: change it so that it fits.`)
+      after.push(
+        `Your operator did not accept your changes. Their reason: ${reason}\nYour working copy is as you left it: change it so that it fits.`,
+      )
     }
     return 'done'
   }
@@ -514,7 +530,9 @@ async function settleChanges(working: Working): Promise<'done' | 'asked again' |
     if (choices.discard.length > 0) await held.discard(choices.discard)
     await finishChanges(working, approval.callId, applied)
     if (Object.keys(choices.edit).length > 0) {
-      after.push(`Your operator changed your text before it was written, in: ${Object.keys(choices.edit).join(', ')}. Your working copy has the new text.`)
+      after.push(
+        `Your operator changed your text before it was written, in: ${Object.keys(choices.edit).join(', ')}. Your working copy has the new text.`,
+      )
       // The agent hears of it with the next message: what it was asked for is done.
       await keepNotes(working)
     }
@@ -544,7 +562,8 @@ interface AppliedNow {
 async function applyNow(working: Working, set: ChangeSet, approval: HostApproval | null): Promise<AppliedNow> {
   const { deps, lane, held } = working
   const request = { workspaceRoot: held.session.supervision.workspaceRoot, changes: set.changes }
-  const beforeFirst = () => (approval === null || approval.status === 'consumed' ? Promise.resolve() : use(lane, approval))
+  const beforeFirst = () =>
+    approval === null || approval.status === 'consumed' ? Promise.resolve() : use(lane, approval)
   const isBegun = approval?.status === 'consumed'
   const applied = isBegun
     ? await finishChangeSet(request, deps.writer)
@@ -575,7 +594,11 @@ async function noteApplied({ deps, lane }: Working, approval: HostApproval, why:
   })
 }
 
-async function finishChanges(working: Working, callId: string, { files, conflicts, warnings }: AppliedNow): Promise<void> {
+async function finishChanges(
+  working: Working,
+  callId: string,
+  { files, conflicts, warnings }: AppliedNow,
+): Promise<void> {
   const lines = [
     files.length === 0 ? 'Nothing was written.' : `Written: ${files.join(', ')}`,
     ...(conflicts.length === 0 ? [] : [`Not written, because somebody changed it meanwhile: ${conflicts.join(', ')}`]),
@@ -613,7 +636,10 @@ function answered(teller: Teller, reason: StopReason): LoopEnd {
     case 'refusal':
       throw new ServerError('model_refused', 'The agent’s model declined to answer.')
     case 'max_turn_requests':
-      throw new ServerError('host_limit', 'The agent’s program has reached its own limit of requests to its model. Send a message to go on.')
+      throw new ServerError(
+        'host_limit',
+        'The agent’s program has reached its own limit of requests to its model. Send a message to go on.',
+      )
     default:
       throw hostFailed(`It ended its prompt for a reason that is not of this protocol: ${JSON.stringify(reason)}.`)
   }

@@ -46,5 +46,7 @@ export const runErrors = [
   'tool_failed',
   'invalid_answer',
   ...modelErrors,
+  'host_failed',
+  'host_limit',
   'internal_error',
 ] as const satisfies readonly ErrorCode[]
