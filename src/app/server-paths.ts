@@ -26,7 +26,7 @@ export function serverPaths({ agents, settings, own, configFiles }: Loaded): str
       // A tool or the program of an MCP server may load anything in it. An agent without a file has no folder of its own.
       // A hosted agent loads nothing from it.
       ...(agent.source === undefined || agent.host !== null ? [] : [agent.directory]),
-      ...filesNamedIn(agent.host === null ? agent : { ...agent, source: undefined }, agent.directory),
+      ...filesNamedIn(agent, agent.directory),
     ]),
   ]
   return [...new Set([...new Set(paths)].flatMap(realPathOf))]
