@@ -18,7 +18,7 @@ const TRY_MS = 5_000
 export function findSandbox(program: string | null): Promise<FoundSandbox> {
   if (process.platform !== 'linux') return Promise.resolve({ found: null, why: 'bubblewrap only exists on Linux' })
   if (program === null) return Promise.resolve({ found: null, why: 'bubblewrap (bwrap) is not installed' })
-  const args = [...BASE, '/bin/true']
+  const args = [...BASE, ...rights(), '/bin/true']
   return new Promise((resolve) => {
     execFile(program, args, { timeout: TRY_MS, env: {} }, (error, _stdout, stderr) => {
       if (error === null) return resolve({ found: { program } })
@@ -30,6 +30,15 @@ export function findSandbox(program: string | null): Promise<FoundSandbox> {
 
 // Its own process numbers: an agent cannot see, signal or read the processes outside. The network stays, because it needs its model.
 const BASE = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--unshare-pid', '--unshare-ipc']
+
+/** What root could use to change the whole machine: bubblewrap leaves it writable. */
+const KERNEL = ['sys', 'sysrq-trigger', 'irq', 'bus', 'fs', 'acpi', 'scsi', 'mtrr'].map((name) => `/proc/${name}`)
+
+/** Where the server runs as root, bubblewrap leaves the agent root's rights: it could make everything writable again. */
+const rights = (): string[] =>
+  isRoot() ? [...KERNEL.flatMap((path) => ['--ro-bind-try', path, path]), '--cap-drop', 'ALL'] : []
+
+const isRoot = (): boolean => process.getuid?.() === 0
 
 /** Looks for it again as long as there is none: a try may fail because the machine is busy. */
 export function createSandboxSearch(program: () => string | null, logger: Logger): () => Promise<Sandbox | null> {
@@ -55,15 +64,13 @@ interface SandboxPlaces {
 
 /** The command line that runs `command` in the sandbox. */
 export function inSandbox(
-  { program }: Sandbox,
+  sandbox: Sandbox,
   { workspace, writable, masked, shown }: SandboxPlaces,
   command: readonly string[],
-): [program: string, ...args: string[]] {
-  // The order counts: what comes later lies on top.
-  const args = [
-    ...BASE,
-    // Its own: in the real ones are sockets of the operator's other programs, such as tmux.
-    ...['/tmp', '/var/tmp'].filter(existsSync).flatMap((path) => ['--tmpfs', path]),
+): CommandLine {
+  const layers = [
+    // The workspace may belong to somebody else.
+    ...(isRoot() ? ['--cap-add', 'CAP_DAC_OVERRIDE'] : []),
     ...writable.filter(existsSync).flatMap((path) => ['--bind', path, path]),
     '--bind',
     workspace,
@@ -72,13 +79,30 @@ export function inSandbox(
     '--ro-bind',
     shown,
     shown,
-    '--chdir',
-    workspace,
-    '--',
-    ...command,
   ]
-  return [program, ...args]
+  return sandboxedIn(sandbox, workspace, layers, command)
 }
+
+export type CommandLine = [program: string, ...args: string[]]
+
+/** Lays `layers`, which are arguments of bubblewrap, over the machine. The order counts: what comes later lies on top. */
+export const sandboxedIn = (
+  { program }: Sandbox,
+  directory: string,
+  layers: readonly string[],
+  command: readonly string[],
+): CommandLine => [
+  program,
+  ...BASE,
+  ...rights(),
+  // Its own: in the real ones are sockets of the operator's other programs, such as tmux.
+  ...['/tmp', '/var/tmp'].filter(existsSync).flatMap((path) => ['--tmpfs', path]),
+  ...layers,
+  '--chdir',
+  directory,
+  '--',
+  ...command,
+]
 
 export const writableIn = (home: string | null, names: readonly string[]): string[] =>
   home === null ? [] : names.map((name) => join(home, name))
