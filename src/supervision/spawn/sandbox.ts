@@ -34,15 +34,11 @@ const BASE = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--unsh
 /** What root could use to change the whole machine: bubblewrap leaves it writable. */
 const KERNEL = ['sys', 'sysrq-trigger', 'irq', 'bus', 'fs', 'acpi', 'scsi', 'mtrr'].map((name) => `/proc/${name}`)
 
-/**
- * Where the server runs as root, bubblewrap leaves the agent the rights of root: it could make everything writable again. It keeps one, as
- * the workspace may belong to somebody else.
- */
-function rights(): string[] {
-  if (process.getuid?.() !== 0) return []
-  const covered = KERNEL.flatMap((path) => ['--ro-bind-try', path, path])
-  return [...covered, '--cap-drop', 'ALL', '--cap-add', 'CAP_DAC_OVERRIDE']
-}
+/** Where the server runs as root, bubblewrap leaves the agent root's rights: it could make everything writable again. */
+const rights = (): string[] =>
+  isRoot() ? [...KERNEL.flatMap((path) => ['--ro-bind-try', path, path]), '--cap-drop', 'ALL'] : []
+
+const isRoot = (): boolean => process.getuid?.() === 0
 
 /** Looks for it again as long as there is none: a try may fail because the machine is busy. */
 export function createSandboxSearch(program: () => string | null, logger: Logger): () => Promise<Sandbox | null> {
@@ -73,6 +69,8 @@ export function inSandbox(
   command: readonly string[],
 ): CommandLine {
   const layers = [
+    // The workspace may belong to somebody else.
+    ...(isRoot() ? ['--cap-add', 'CAP_DAC_OVERRIDE'] : []),
     ...writable.filter(existsSync).flatMap((path) => ['--bind', path, path]),
     '--bind',
     workspace,

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { readFiles, writeFiles } from '../checkpoints/testing/workspace.ts'
 import { createChangeWriter } from '../diffs/change-writer.ts'
 import { applyChangeSet } from './apply-change-set.ts'
+import { editedSet } from './change-set.ts'
 import type { Worktree } from './create-worktrees.ts'
 import { openWorktree } from './testing/open-worktree.ts'
 
@@ -111,6 +112,35 @@ describe('a worktree', () => {
     await worktree.discard('all')
     expect(readFiles(worktree.root)).toEqual(readFiles(workspace))
     expect(await shapeOf(worktree)).toEqual(nothing)
+  })
+
+  test('keeps what a person left out, and takes what a person wrote instead', async () => {
+    const { worktree, workspace } = await openWorktree({ 'a.txt': 'one\n', 'b.txt': 'one\n', 'c.txt': 'one\n' })
+    writeFiles(worktree.root, { 'a.txt': 'agent\n', 'b.txt': 'agent\n', 'c.txt': 'agent\n' })
+    const at = { workspaceRoot: workspace, serverPaths: [] }
+    const edits = { leave: ['a.txt'], edits: { 'b.txt': 'person\n', 'c.txt': 'person\n' } }
+    const { set } = await editedSet(await worktree.changes(), edits, at)
+    await applyChangeSet({ ...at, changes: set.changes }, { writer: createChangeWriter(), beforeFirst })
+    // The agent goes on in the background.
+    writeFiles(worktree.root, { 'c.txt': 'newer\n' })
+    await worktree.settled(set.changes)
+    await worktree.settled(set.changes)
+    expect(readFiles(worktree.root)).toEqual({ 'a.txt': 'agent\n', 'b.txt': 'person\n', 'c.txt': 'newer\n' })
+    expect(await shapeOf(worktree)).toEqual({ changes: ['modify a.txt', 'modify c.txt'], left: [] })
+  })
+
+  test('of a server that was killed while it brought files in takes none of them for the work of the agent', async () => {
+    const { worktree, workspace, open } = await openWorktree({ 'a.txt': 'one\n', 'b.txt': 'one\n' })
+    writeFiles(workspace, { 'a.txt': 'two\n' })
+    const baseline = fs.readFileSync(join(worktree.folder, 'baseline'))
+    await worktree.refresh()
+    const planned = fs.readFileSync(join(worktree.folder, 'baseline'))
+    // As after a kill: the file is there, and the baseline is the old one.
+    fs.writeFileSync(join(worktree.folder, 'baseline'), baseline)
+    fs.writeFileSync(join(worktree.folder, 'planned'), planned)
+    writeFiles(workspace, { 'a.txt': 'three\n' })
+    const again = await open()
+    expect([readFiles(again.root), await shapeOf(again)]).toEqual([{ 'a.txt': 'three\n', 'b.txt': 'one\n' }, nothing])
   })
 
   test('that was removed is gone, also with folders that nobody may enter or that are too deep', async () => {

@@ -50,6 +50,9 @@ export async function makePrivateClone({ git, workspaceRoot, root, objects, sear
     await symlink(real, objects)
     await writeFile(alternates, `${objects}\n`)
   }
+  // Git takes a branch at the same commit for the one that is checked out.
+  const head = (await readFile(join(workspaceRoot, '.git/HEAD'), 'utf8')).trim()
+  if (/^[0-9a-f]{40,64}$/.test(head)) await run('-C', root, 'update-ref', '--no-deref', 'HEAD', head)
   const isBorn = await run('-C', root, 'rev-parse', '--quiet', '--verify', 'HEAD').then(
     () => true,
     () => false,

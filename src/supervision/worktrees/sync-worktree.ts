@@ -1,7 +1,7 @@
 // Brings into a worktree what people changed in its workspace, and never what would replace the agent's own work. What the agent began
 // with is the baseline: each file of the workspace as it was when it came into the worktree. Blocks, so it runs on a thread.
 
-import { join } from 'node:path'
+import { isAbsolute, join } from 'node:path'
 import { ServerError } from '../../domain/errors.ts'
 import { hashWorkspace, type SkippedEntry, type WorkspaceHashes } from '../checkpoints/hash-workspace.ts'
 import { foldersAbove } from '../checkpoints/ignore-rules.ts'
@@ -107,6 +107,8 @@ export function syncWorktree(request: SyncRequest, mono: () => number): SyncResu
     const was = baseline.get(path) ?? null
     const now = inside(path, ours.files.get(path) ?? null)
     const agents = theirs.files.get(path) ?? null
+    // A person may name what is nowhere, or lies outside.
+    if (was === null && now === null && agents === null) continue
     const isSettled = settled.get(path) === hashOf(agents)
     if (isDiscarded(path)) steps.push([path, agents, now])
     else if (isSettled && isSameContent(agents, now)) setOrDelete(baseline, path, now)
@@ -153,12 +155,11 @@ export function covers(skipped: readonly SkippedEntry[]): (path: string) => bool
 export const isSameContent = (a: WorkspaceEntry | null, b: WorkspaceEntry | null): boolean =>
   a?.type === 'file' && b?.type === 'file' ? a.sha256 === b.sha256 : isSameEntry(a, b)
 
-/** A link that leads out of the workspace is not copied. */
+/** A link that leads out of the workspace is not copied, nor one with an absolute path. */
 function inside(path: string, entry: WorkspaceEntry | null): WorkspaceEntry | null {
   if (entry?.type !== 'link') return entry
-  const target = join('/', placeOf(path).folder, entry.target)
-  const climbs = join(placeOf(path).folder, entry.target)
-  return entry.target.startsWith('/') || climbs === '..' || climbs.startsWith('../') || target === '/' ? null : entry
+  const way = join(placeOf(path).folder, entry.target)
+  return isAbsolute(entry.target) || way === '..' || way.startsWith('../') ? null : entry
 }
 
 /** The bytes that the walk has seen. Throws `storage_failed` if the file has changed since; then the next refresh brings it. */
