@@ -135,8 +135,10 @@ export const claude: Host = {
     credentials: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN', 'ANTHROPIC_BASE_URL'],
     authMethod: null,
     env: { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_AUTOUPDATER: '1' },
+    // Its command /config may have chosen another one for the sessions after it.
     askingMode: 'default',
-    bold: { modes: ['acceptEdits', 'auto', 'bypassPermissions'], options: {}, commands: [] },
+    bold: { modes: ['acceptEdits', 'auto', 'bypassPermissions'], options: {} },
+    commands: null,
     writesThroughClient: false,
     endsAtNo: false,
     toolOf({ name, rawInput, _meta }) {

@@ -111,7 +111,8 @@ export const codex: Host = {
     env: { INITIAL_AGENT_MODE: 'read-only', NO_BROWSER: '1' },
     // A resumed session is in the mode `agent` again, in which a model of Codex decides.
     askingMode: 'read-only',
-    bold: { modes: ['workspace-write', 'agent', 'agent-full-access'], options: {}, commands: [] },
+    bold: { modes: ['workspace-write', 'agent', 'agent-full-access'], options: {} },
+    commands: null,
     writesThroughClient: false,
     endsAtNo: true,
     toolOf(call) {

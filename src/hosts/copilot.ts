@@ -126,11 +126,9 @@ export const copilot: Host = {
     authMethod: null,
     env: { COPILOT_AUTO_UPDATE: 'false', COPILOT_ALLOW_ALL: 'false' },
     askingMode: `${MODE}agent`,
-    bold: {
-      modes: [`${MODE}autopilot`],
-      options: { allow_all: 'on' },
-      commands: ['allow-all', 'permissions', 'autopilot', 'add-dir'],
-    },
+    bold: { modes: [`${MODE}autopilot`], options: { allow_all: 'on' } },
+    // It does not list /yolo, and it reads a command behind empty lines too.
+    commands: ['compact', 'context', 'init', 'plan', 'research', 'review', 'security-review', 'usage'],
     writesThroughClient: false,
     endsAtNo: true,
     toolOf({ kind, rawInput }) {

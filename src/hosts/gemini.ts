@@ -114,10 +114,12 @@ export const gemini: Host = {
     install: 'npm install -g @google/gemini-cli',
     credentials: ['GEMINI_API_KEY', 'GOOGLE_API_KEY', 'GOOGLE_GEMINI_BASE_URL', 'GEMINI_MODEL'],
     authMethod: 'gemini-api-key',
-    // Without the second it starts itself again as another process.
-    env: { GEMINI_CLI_TRUST_WORKSPACE: 'true', GEMINI_CLI_NO_RELAUNCH: 'true' },
+    // In a folder that it trusts, settings of the folder can switch its questions off. Without trust it also leaves out GEMINI.md and
+    // MCP servers. Without the second variable it starts itself again as another process.
+    env: { GEMINI_CLI_TRUST_WORKSPACE: 'false', GEMINI_CLI_NO_RELAUNCH: 'true' },
     askingMode: 'default',
-    bold: { modes: ['autoEdit', 'yolo'], options: {}, commands: [] },
+    bold: { modes: ['autoEdit', 'yolo'], options: {} },
+    commands: null,
     writesThroughClient: true,
     endsAtNo: false,
     toolOf(call) {

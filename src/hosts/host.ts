@@ -36,11 +36,16 @@ export interface AcpWords {
   authMethod: string | null
   /** Always set, next to HOME, in which it keeps its settings and its sessions. */
   env: Readonly<Record<string, string>>
-  /** The mode in which it asks before it acts. To be set after every new, resumed or loaded session. Null: it begins so. */
-  askingMode: string | null
-  /** With these it acts and does not ask: ids of modes, values of config options by id, names of commands. */
-  bold: { modes: readonly string[]; options: Readonly<Record<string, string>>; commands: readonly string[] }
-  /** It writes by `fs/write_text_file` where the client offers that, and offers no `fs/read_text_file`. */
+  /** The mode in which it asks before it acts. To be set after every new, resumed or loaded session. */
+  askingMode: string
+  /** With these it acts and does not ask: ids of modes, values of config options by id. */
+  bold: { modes: readonly string[]; options: Readonly<Record<string, string>> }
+  /**
+   * Slash commands that a prompt may begin with; null: all. A command may switch the questions off, and not every command is listed. So a
+   * text that begins with another one is sent behind a word of ours, in the same block: then it is only text.
+   */
+  commands: readonly string[] | null
+  /** Whether it writes files of the workspace by `fs/write_text_file`, where the client offers that and no `fs/read_text_file`. */
   writesThroughClient: boolean
   /** After a no the turn ends, so that the agent hears a reason only with the next prompt. */
   endsAtNo: boolean
