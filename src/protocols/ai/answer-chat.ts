@@ -25,7 +25,7 @@ import { nullIf } from '../shared/request/null-if.ts'
 import { type AskedStart, askedBy } from '../shared/request/start-headers.ts'
 import { checkId, decodeChat, nothingToAnswer, type PageAnswer, type UiChat } from './decode.ts'
 import { createUiEncoder, type HeldCall } from './encode.ts'
-import { type NewWords, readTurn, type Turn } from './read-turn.ts'
+import { type NewWords, readTurn } from './read-turn.ts'
 
 export interface AiDeps {
   engine: Engine
@@ -104,26 +104,15 @@ async function takeTurn(deps: AiDeps, request: Request, given: Asked): Promise<S
   const { asked, chat, session } = given
   refuseSupervised(session)
   if (chat.continues !== null) return continueTurn(deps, request, given)
-  const turn = await readTurn(engine, session, chat)
   // With a key the engine is asked all the same: it compares the request with what was sent under that key before.
-  if (turn.kind === 'under way' && asked.idempotency === undefined) {
+  const attaches = !chat.regenerates && asked.idempotency === undefined
+  const turn = await readTurn(engine, session, chat.words, { attaches, lastAnswered: chat.lastAnswered })
+  if (turn.kind === 'under way') {
     return { chain: turn.chain, after: beforeFirst(turn.chain[0]), ...messageOf(turn.chain, chat) }
   }
-  const { words, regenerateAfter } = turn.kind === 'run' ? turn : turnUnderWay(chat)
   const answers = session === null ? [] : await answersFor(deps, session, chat, true)
-  const run = await start(deps, request, given, {
-    words,
-    outputs: [],
-    answers,
-    ...(regenerateAfter === null ? {} : { regenerateAfter }),
-  })
+  const run = await start(deps, request, given, { ...turn, outputs: [], answers })
   return { chain: [run], after: beforeFirst(run), ...messageOf([run], chat) }
-}
-
-/** The run that is under way has the key of this request, or the engine refuses the key. So nothing of this is taken. */
-function turnUnderWay({ words }: UiChat): Extract<Turn, { kind: 'run' }> {
-  const regenerateAfter = words.at(-1)?.id ?? null
-  return { kind: 'run', words: [], regenerateAfter }
 }
 
 /** The page brings results of its tools, and answers to approvals and questions. */
@@ -135,7 +124,7 @@ async function continueTurn(deps: AiDeps, request: Request, given: Asked): Promi
   const outputs = chat.outputs.filter(({ toolCallId }) => open.has(toolCallId))
   const answers = await answersFor(deps, session, chat, false)
   if (outputs.length === 0 && answers.length === 0 && given.asked.idempotency === undefined) throw nothingToAnswer()
-  const run = await start(deps, request, given, { words: [], outputs, answers })
+  const run = await start(deps, request, given, { words: [], regenerateAfter: null, outputs, answers })
   // A yes that needs more of them starts nothing. The page has seen the run that waits, so it is only told how that ended.
   const after = run.status === 'waiting' && run.lastSeq !== null ? run.lastSeq - 1 : beforeFirst(run)
   return { chain: [run], after, ...messageOf([run], chat) }
@@ -168,7 +157,7 @@ async function answersFor(
 
 interface Taken extends Pick<UiChat, 'outputs' | 'answers'> {
   words: readonly NewWords[]
-  regenerateAfter?: string
+  regenerateAfter: string | null
 }
 
 async function start(
@@ -206,7 +195,7 @@ async function start(
       clientAnswers: 'next_request',
       wireThreadId: chat.id,
       ...(Object.keys(chat.props).length === 0 ? {} : { forwardedProps: chat.props }),
-      ...(regenerateAfter === undefined ? {} : { regenerateAfter }),
+      ...(regenerateAfter === null ? {} : { regenerateAfter }),
     },
     ...startFiles(files),
     // What a person has approved is carried out, even if nobody watches any more.

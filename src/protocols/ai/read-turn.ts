@@ -24,30 +24,40 @@ export type Turn =
 
 type Reads = Pick<Engine, 'messages' | 'runs'>
 
-/** For a chat that ends with the user. Throws `invalid_request`, `malformed_id`, `conflict`. */
-export async function readTurn(engine: Reads, session: SessionRecord | null, chat: UiChat): Promise<Turn> {
-  const last = chat.words.at(-1)
+interface TurnOptions extends Pick<UiChat, 'lastAnswered'> {
+  /** Words that a run answers already are `under way`. If not, they want another answer. */
+  attaches: boolean
+}
+
+/** For a chat that ends with words of the user. Throws `invalid_request`, `malformed_id`, `conflict`. */
+export async function readTurn(
+  engine: Reads,
+  session: SessionRecord | null,
+  sent: readonly SentWords[],
+  { attaches, lastAnswered }: TurnOptions,
+): Promise<Turn> {
+  const last = sent.at(-1)
   if (last === undefined) throw nothingToAnswer()
-  if (session === null) return { kind: 'run', words: newWords(chat.words), regenerateAfter: null }
+  if (session === null) return { kind: 'run', words: newWords(sent), regenerateAfter: null }
   const marks = await engine.messages.marks(
     session.id,
-    chat.words.map(({ id }) => id),
+    sent.map(({ id }) => id),
   )
   const known = new Map(marks.map((mark) => [mark.id, mark]))
-  if (known.has(last.id)) return repeated(engine, session, last, chat.regenerates)
-  if (!chat.regenerates) {
+  if (known.has(last.id)) return repeated(engine, session, last, attaches)
+  if (attaches) {
     // A queued run has not stored its messages yet.
     const open = await engine.runs.open(session.id)
     const same = open.find((run) => run.input.messages.some(({ id }) => id === last.id))
     if (same !== undefined) return { kind: 'under way', chain: [same] }
   }
-  const words = newWords(chat.words.filter(({ id }) => !known.has(id)))
-  const before = chat.words.findLastIndex(({ id }) => known.get(id)?.supersededBy === undefined && known.has(id))
-  const end = chat.words[before]?.id
+  const words = newWords(sent.filter(({ id }) => !known.has(id)))
+  const before = sent.findLastIndex(({ id }) => known.get(id)?.supersededBy === undefined && known.has(id))
+  const end = sent[before]?.id
   // A history that ends earlier than ours: the page has gone back, and goes on from there.
   const branches = end !== undefined && (await engine.messages.userSpokeAfter(session.id, end))
   if (!branches) return { kind: 'run', words, regenerateAfter: null }
-  const keepsAnswer = chat.lastAnswered >= before
+  const keepsAnswer = lastAnswered >= before
   return { kind: 'run', words, regenerateAfter: keepsAnswer ? await endOfAnswer(engine, session.id, end) : end }
 }
 
@@ -64,14 +74,14 @@ const MOST_VERSIONS = 100
 const versionOf = (id: string, version: number): string => (version === 1 ? id : `${id}~${version}`)
 
 /** The last message of the user is known: it was edited, wants another answer, or is sent again after a lost connection. */
-async function repeated(engine: Reads, session: SessionRecord, sent: SentWords, regenerates: boolean): Promise<Turn> {
+async function repeated(engine: Reads, session: SessionRecord, sent: SentWords, attaches: boolean): Promise<Turn> {
   const { messages, runs } = engine
   const ids = Array.from({ length: MOST_VERSIONS }, (_, index) => versionOf(sent.id, index + 1))
   const found = new Set((await messages.marks(session.id, ids)).map(({ id }) => id))
   const version = ids.findLastIndex((id) => found.has(id)) + 1
   const newest = versionOf(sent.id, version)
   const [stored] = await messages.known(session.id, [newest])
-  if (stored?.role !== 'user' || stored.supersededBy !== undefined) {
+  if (stored?.role !== 'user' || stored.supersededBy !== undefined || stored.lane !== undefined) {
     throw new ServerError('conflict', 'This message is no longer part of the conversation. Load the chat again.')
   }
   const { text, files } = decodeWords(sent)
@@ -85,7 +95,7 @@ async function repeated(engine: Reads, session: SessionRecord, sent: SentWords, 
     const words = [{ id: versionOf(sent.id, version + 1), text, files }]
     return { kind: 'run', words, regenerateAfter: before?.id ?? START }
   }
-  if (!regenerates) {
+  if (attaches) {
     const [active] = await runs.open(session.id)
     const chain = active === undefined ? null : await chainOf(engine, active)
     if (chain !== null && answers(chain[0], newest)) return { kind: 'under way', chain }
