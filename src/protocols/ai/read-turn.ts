@@ -52,13 +52,16 @@ export async function readTurn(
     if (same !== undefined) return { kind: 'under way', chain: [same] }
   }
   const words = newWords(sent.filter(({ id }) => !known.has(id)))
-  const before = sent.findLastIndex(({ id }) => known.get(id)?.supersededBy === undefined && known.has(id))
-  const end = sent[before]?.id
+  const before = sent.findLastIndex(({ id }) => known.has(id))
+  const end = before < 0 ? null : await newestVersion(engine, session.id, sent[before]?.id ?? '')
+  // A page in a branch that was left goes on with the conversation as it is.
+  if (end === null || end.mark.supersededBy !== undefined) return { kind: 'run', words, regenerateAfter: null }
   // A history that ends earlier than ours: the page has gone back, and goes on from there.
-  const branches = end !== undefined && (await engine.messages.userSpokeAfter(session.id, end))
+  const branches = await engine.messages.userSpokeAfter(session.id, end.mark.id)
   if (!branches) return { kind: 'run', words, regenerateAfter: null }
   const keepsAnswer = lastAnswered >= before
-  return { kind: 'run', words, regenerateAfter: keepsAnswer ? await endOfAnswer(engine, session.id, end) : end }
+  const regenerateAfter = keepsAnswer ? await endOfAnswer(engine, session.id, end.mark.id) : end.mark.id
+  return { kind: 'run', words, regenerateAfter }
 }
 
 function newWords(sent: readonly SentWords[]): NewWords[] {
@@ -73,17 +76,24 @@ function newWords(sent: readonly SentWords[]): NewWords[] {
 const MOST_VERSIONS = 100
 const versionOf = (id: string, version: number): string => (version === 1 ? id : `${id}~${version}`)
 
+async function newestVersion({ messages }: Reads, sessionId: string, id: string) {
+  const ids = Array.from({ length: MOST_VERSIONS }, (_, index) => versionOf(id, index + 1))
+  const marks = new Map((await messages.marks(sessionId, ids)).map((mark) => [mark.id, mark]))
+  const newest = ids.findLastIndex((one) => marks.has(one))
+  const mark = marks.get(ids[newest] ?? '')
+  return mark === undefined ? null : { version: newest + 1, mark }
+}
+
 /** The last message of the user is known: it was edited, wants another answer, or is sent again after a lost connection. */
 async function repeated(engine: Reads, session: SessionRecord, sent: SentWords, attaches: boolean): Promise<Turn> {
   const { messages, runs } = engine
-  const ids = Array.from({ length: MOST_VERSIONS }, (_, index) => versionOf(sent.id, index + 1))
-  const found = new Set((await messages.marks(session.id, ids)).map(({ id }) => id))
-  const version = ids.findLastIndex((id) => found.has(id)) + 1
-  const newest = versionOf(sent.id, version)
-  const [stored] = await messages.known(session.id, [newest])
-  if (stored?.role !== 'user' || stored.supersededBy !== undefined || stored.lane !== undefined) {
+  const found = await newestVersion(engine, session.id, sent.id)
+  const [stored] = found === null ? [] : await messages.known(session.id, [found.mark.id])
+  const isCurrent = stored?.role === 'user' && stored.supersededBy === undefined && stored.lane === undefined
+  if (found === null || !isCurrent) {
     throw new ServerError('conflict', 'This message is no longer part of the conversation. Load the chat again.')
   }
+  const { version, mark } = found
   const { text, files } = decodeWords(sent)
   const storedFiles =
     typeof stored.content === 'string' ? 0 : stored.content.filter(({ type }) => type !== 'text').length
@@ -91,16 +101,16 @@ async function repeated(engine: Reads, session: SessionRecord, sent: SentWords, 
     if (version === MOST_VERSIONS) {
       throw new ServerError('conflict', `This message was edited ${MOST_VERSIONS} times. Send a new one.`)
     }
-    const [before] = await messages.page(session.id, 1, { before: newest })
+    const [before] = await messages.page(session.id, 1, { before: mark.id })
     const words = [{ id: versionOf(sent.id, version + 1), text, files }]
     return { kind: 'run', words, regenerateAfter: before?.id ?? START }
   }
   if (attaches) {
     const [active] = await runs.open(session.id)
     const chain = active === undefined ? null : await chainOf(engine, active)
-    if (chain !== null && answers(chain[0], newest)) return { kind: 'under way', chain }
+    if (chain !== null && answers(chain[0], mark.id)) return { kind: 'under way', chain }
   }
-  return { kind: 'run', words: [], regenerateAfter: newest }
+  return { kind: 'run', words: [], regenerateAfter: mark.id }
 }
 
 const answers = ({ input }: RunRecord, messageId: string): boolean =>
