@@ -3,7 +3,8 @@
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError, sessionNotFound } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
-import type { TerminalEvent } from '../../domain/session/event.ts'
+import { clientCallId } from '../../domain/records/record.ts'
+import { isTerminalText, type TerminalEvent } from '../../domain/session/event.ts'
 import { contentWith } from '../../domain/session/message.ts'
 import type { NewMessage, RunRecord } from '../../domain/session/run.ts'
 import { waitsFor } from '../../domain/session/run-answer.ts'
@@ -23,7 +24,7 @@ import { jsonWithFiles, releaseBody } from '../shared/request/body-with-files.ts
 import { callerOf } from '../shared/request/caller.ts'
 import { nullIf } from '../shared/request/null-if.ts'
 import { type AskedStart, askedBy } from '../shared/request/start-headers.ts'
-import { checkId, decodeChat, nothingToAnswer, type PageAnswer, type UiChat } from './decode.ts'
+import { checkId, decodeChat, nothingToAnswer, type PageAnswer, type PageOutput, type UiChat } from './decode.ts'
 import { createUiEncoder, type HeldCall } from './encode.ts'
 import { type NewWords, readTurn } from './read-turn.ts'
 
@@ -41,6 +42,8 @@ interface Shown {
   after: number
   messageId: string
   held: readonly HeldCall[]
+  /** The client has seen the rest. */
+  onlyEnd?: boolean
 }
 
 /** `POST /ai/chat` */
@@ -111,7 +114,9 @@ async function takeTurn(deps: AiDeps, request: Request, given: Asked): Promise<S
     return { chain: turn.chain, after: beforeFirst(turn.chain[0]), ...messageOf(turn.chain, chat) }
   }
   const answers = session === null ? [] : await answersFor(deps, session, chat, true)
-  const run = await start(deps, request, given, { ...turn, outputs: [], answers })
+  // An edit leaves the branch that made the calls.
+  const outputs = session === null || turn.regenerateAfter !== null ? [] : await openOutputs(engine, session, chat)
+  const run = await start(deps, request, given, { ...turn, outputs, answers })
   return { chain: [run], after: beforeFirst(run), ...messageOf([run], chat) }
 }
 
@@ -120,14 +125,33 @@ async function continueTurn(deps: AiDeps, request: Request, given: Asked): Promi
   const { engine } = deps
   const { chat, session } = given
   if (session === null) throw sessionNotFound(chat.id)
-  const open = new Set((await engine.waits.openClientCalls(session.id)).map(({ callId }) => callId))
-  const outputs = chat.outputs.filter(({ toolCallId }) => open.has(toolCallId))
   const answers = await answersFor(deps, session, chat, false)
-  if (outputs.length === 0 && answers.length === 0 && given.asked.idempotency === undefined) throw nothingToAnswer()
+  const outputs = await openOutputs(engine, session, chat)
+  const last = chat.outputs.at(-1)
+  // Whoever sends a result again is shown what came of it.
+  if (outputs.length + answers.length === 0 && last !== undefined && (await isAnswered(engine, session, last))) {
+    outputs.push(last)
+  }
+  if (outputs.length + answers.length === 0) throw nothingToAnswer()
   const run = await start(deps, request, given, { words: [], regenerateAfter: null, outputs, answers })
   // A yes that needs more of them starts nothing. The page has seen the run that waits, so it is only told how that ended.
-  const after = run.status === 'waiting' && run.lastSeq !== null ? run.lastSeq - 1 : beforeFirst(run)
-  return { chain: [run], after, ...messageOf([run], chat) }
+  const onlyEnd = run.status === 'waiting'
+  return { chain: [run], after: beforeFirst(run), onlyEnd, ...messageOf([run], chat) }
+}
+
+async function openOutputs({ waits }: Engine, { id }: SessionRecord, { outputs }: UiChat): Promise<PageOutput[]> {
+  if (outputs.length === 0) return []
+  const open = new Set((await waits.openClientCalls(id)).map(({ callId }) => callId))
+  return outputs.filter(({ toolCallId }) => open.has(toolCallId))
+}
+
+async function isAnswered(
+  { waits }: Engine,
+  { id, owner }: SessionRecord,
+  { toolCallId }: PageOutput,
+): Promise<boolean> {
+  const call = await waits.clientCall(owner, clientCallId(toolCallId)).catch(nullIf('tool_call_not_found'))
+  return call?.sessionId === id && call.status === 'answered'
 }
 
 /** Tells an unknown approval from one in another session. Nothing about the other session is sent to the client. */
@@ -176,12 +200,12 @@ async function start(
   await attachments.check(files, agent.model.input, request.signal)
   let taken = 0
   const messages: NewMessage[] = [
+    ...outputs.map((output): NewMessage => ({ id: ids.uuid(), role: 'tool', ...output })),
     ...words.map(({ id, text, files: { length } }): NewMessage => {
       const own = files.slice(taken, taken + length)
       taken += length
       return { id, role: 'user', content: contentWith(text, own) }
     }),
-    ...outputs.map((output): NewMessage => ({ id: ids.uuid(), role: 'tool', ...output })),
   ]
   const starting: StartRequest = {
     ...asked,
@@ -209,7 +233,7 @@ async function start(
 
 async function show(deps: AiDeps, request: Request, reply: Reply, shown: Shown): Promise<void> {
   const { engine } = deps
-  const { chain, after, messageId, held } = shown
+  const { chain, after, messageId, held, onlyEnd = false } = shown
   const run = chain[chain.length - 1] ?? chain[0]
   reply.note({ session_id: run.sessionId, run_id: run.id })
   // An empty 200 would look like a stream that broke off.
@@ -224,7 +248,9 @@ async function show(deps: AiDeps, request: Request, reply: Reply, shown: Shown):
     for (const one of chain.slice(0, -1)) {
       if (after < (one.lastSeq ?? 0)) yield* engine.runs.follow({ ...target, runId: one.id, ...knownStart(one) }, until)
     }
-    yield* engine.runs.follow({ ...target, after: Math.max(after, beforeFirst(run)) }, until)
+    for await (const batch of engine.runs.follow({ ...target, after: Math.max(after, beforeFirst(run)) }, until)) {
+      yield onlyEnd ? batch.filter(({ kind, data }) => kind === 'event' && isTerminalText(data)) : batch
+    }
   }
 
   await streamAnswer(

@@ -177,7 +177,7 @@ function decodeAnswered(message: SentMessage | undefined, index: number): Answer
     }
     if (isAnswered && approval !== null) found.answers.push(decisionIn(approval, path))
     else if (output !== null && question !== undefined) found.answers.push(responseIn(question, part, path))
-    else if (output !== null) found.outputs.push(output)
+    else if (output !== null && part.providerExecuted !== true) found.outputs.push(output)
   }
   if (found.answers.length <= MAX_ANSWERS) return found
   throw invalidAt(['messages', index], `A request answers at most ${MAX_ANSWERS} approvals.`)
