@@ -27,6 +27,12 @@ export const doors = [
     banner: ({ url }) => [`${url}/v1  (as baseURL)`],
   },
   {
+    name: 'ai',
+    title: 'useChat',
+    home: ['POST /ai/chat', 'the AI SDK; /ai/chat is the api of its DefaultChatTransport'],
+    banner: ({ url }) => [`${url}/ai/chat  (as api of useChat)`],
+  },
+  {
     name: 'mcp',
     title: 'MCP',
     home: ['POST /mcp', 'MCP, for coding agents that you supervise'],

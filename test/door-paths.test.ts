@@ -3,6 +3,7 @@
 import { expect, test } from 'vitest'
 import { type Door, doorNames } from '../src/doors.ts'
 import { agUiDoor } from '../src/protocols/ag-ui/door.ts'
+import { aiDoor } from '../src/protocols/ai/door.ts'
 import { mcpDoor } from '../src/protocols/mcp/door.ts'
 import { openAiDoor } from '../src/protocols/openai/door.ts'
 import { restDoor } from '../src/protocols/rest/door.ts'
@@ -14,6 +15,7 @@ const own: Readonly<Record<Door, readonly string[]>> = {
   rest: restDoor.own,
   threads: threadsDoor.own,
   openai: openAiDoor.own,
+  ai: aiDoor.own,
   mcp: mcpDoor.own,
 }
 
@@ -34,7 +36,7 @@ test('a door has no routes but where it says so', async () => {
   const get = (_: unknown, name: string | symbol) =>
     name === 'then' ? undefined : name === Symbol.toPrimitive ? () => 0 : nothing
   const nothing: unknown = new Proxy(() => nothing, { get })
-  for (const door of [agUiDoor, mcpDoor, openAiDoor, restDoor, threadsDoor]) {
+  for (const door of [agUiDoor, aiDoor, mcpDoor, openAiDoor, restDoor, threadsDoor]) {
     const routes = await door.routes(nothing as never)
     const segments = [...new Set(routes.map(({ path }) => path.split('/')[1] ?? ''))]
     expect(segments.filter((name) => !door.own.includes(name) && !door.own.includes(`${name}/`))).toEqual([])

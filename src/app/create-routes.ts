@@ -11,6 +11,7 @@ import { createHomeRoutes } from '../http/pages/home/routes.ts'
 import type { ErrorShape } from '../http/problem.ts'
 import type { Route, RouteGroup } from '../http/route.ts'
 import { agUiDoor } from '../protocols/ag-ui/door.ts'
+import { aiDoor } from '../protocols/ai/door.ts'
 import type { StatsRoutesDeps } from '../protocols/manage/stats/routes.ts'
 import { mcpDoor } from '../protocols/mcp/door.ts'
 import { openAiDoor } from '../protocols/openai/door.ts'
@@ -29,6 +30,7 @@ const served: Readonly<Record<Door, ServedDoor<DoorNeeds>>> = {
   rest: restDoor,
   threads: threadsDoor,
   openai: openAiDoor,
+  ai: aiDoor,
   mcp: mcpDoor,
 }
 const servedDoors = doorNames.map((name) => served[name])
@@ -66,6 +68,7 @@ export function createRoutes(
     groupOf(served['ag-ui']),
     groupOf(served.rest, served.threads),
     groupOf(served.openai),
+    groupOf(served.ai),
     groupOf(served.mcp),
     managed,
   ]

@@ -10,6 +10,7 @@ import { build, type Plugin } from 'vite'
 const pages = {
   'assistant-ui': join(import.meta.dirname, '../../examples/clients/assistant-ui'),
   copilotkit: join(import.meta.dirname, 'copilotkit-page'),
+  'use-chat': join(import.meta.dirname, 'use-chat-page'),
 }
 
 const TYPES: Readonly<Record<string, string>> = {

@@ -52,7 +52,7 @@ export interface ChatPageOptions {
   query?: Readonly<Record<string, string>>
 }
 
-async function open(browser: Browser, options: ChatPageOptions): Promise<Page> {
+export async function openChatPage(browser: Browser, options: ChatPageOptions): Promise<Page> {
   const context = await browser.newContext({ viewport: { width: 900, height: 800 } })
   const page = await context.newPage()
   page.setDefaultTimeout(60_000)
@@ -78,7 +78,7 @@ const widthOf = (picture: Locator): Promise<number> =>
   picture.evaluate((element) => ('naturalWidth' in element ? Number(element.naturalWidth) : 0))
 
 export async function openAssistantUi(browser: Browser, options: ChatPageOptions): Promise<ChatPage> {
-  const page = await open(browser, options)
+  const page = await openChatPage(browser, options)
   const input = page.getByLabel('Message', { exact: true })
   return {
     page,
@@ -112,7 +112,7 @@ export async function openAssistantUi(browser: Browser, options: ChatPageOptions
 }
 
 export async function openCopilotKit(browser: Browser, options: ChatPageOptions): Promise<ChatPage> {
-  const page = await open(browser, options)
+  const page = await openChatPage(browser, options)
   const input = page.getByTestId('copilot-chat-textarea')
   const messages = '[data-testid="copilot-user-message"], [data-testid="copilot-assistant-message"]'
   return {

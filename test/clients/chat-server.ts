@@ -4,13 +4,14 @@
 import { serverTool } from '../../src/tools/testing/server-tool.ts'
 import { startAgentFiles } from '../e2e/agent-files-app.ts'
 
-const files = {
+const filesWith = (tools: string) => ({
   'agent.yaml': `
 name: clerk
 description: Notes things.
 model: { provider: scripted, script: script.json }
 instructions: Note.
 approval: { by: owner }
+${tools}
 `,
   'script.json': {
     answers: [
@@ -32,9 +33,10 @@ approval: { by: owner }
       },
     ],
   },
-}
+})
 
-export async function startChatServer(flags: Readonly<Record<string, string>> = {}) {
+/** `tools`: lines of the agent's file, for clients that bring no tools of their own. */
+export async function startChatServer(flags: Readonly<Record<string, string>> = {}, tools = '') {
   const noted: string[] = []
   const ship = Promise.withResolvers<string>()
   const note = serverTool({
@@ -57,7 +59,7 @@ export async function startChatServer(flags: Readonly<Record<string, string>> = 
       return { content: await ship.promise, isError: false }
     },
   })
-  const app = await startAgentFiles(files, { tools: [note, look], flags })
+  const app = await startAgentFiles(filesWith(tools), { tools: [note, look], flags })
   const made = await fetch(`${app.url}/tokens`, {
     method: 'POST',
     headers: { ...app.asOperator, 'Content-Type': 'application/json' },

@@ -9,12 +9,13 @@ import { isShared } from './test-store.ts'
 
 const SESSION = 'a session'
 
-type Family = 'ag-ui' | 'agent' | 'threads' | 'completions' | 'responses'
+type Family = 'ag-ui' | 'agent' | 'threads' | 'completions' | 'responses' | 'ai'
 
 function familyOf({ name }: StreamingDoor): Family {
   if (name.includes('/agent/{name}/chat')) return 'agent'
   if (name.includes('/chat in a thread')) return 'threads'
   if (name.includes('completions')) return 'completions'
+  if (name.includes('/ai/')) return 'ai'
   return name.includes('responses') ? 'responses' : 'ag-ui'
 }
 
@@ -43,14 +44,14 @@ async function open(house: House, door: StreamingDoor, message: string) {
         text: seen.map((frame) => door.textOf(frame)).join(''),
         ends: ends.filter((end) => end !== null),
         behind: first < 0 ? -1 : seen.length - 1 - first,
-        /** What OpenAI's chunks say before `[DONE]`. */
+        /** What chunks say before `[DONE]`. */
         before: seen.at(first - 1)?.data ?? '',
       }
     },
   }
 }
 
-/** Compares the end. Every completion ends with `[DONE]`, and its last chunk says how it ended. */
+/** Compares the end. Completions and UI messages end with `[DONE]`, and the chunk before it says how they ended. */
 function expectEnd(
   door: StreamingDoor,
   found: Awaited<ReturnType<Awaited<ReturnType<typeof open>>['rest']>>,
@@ -58,13 +59,13 @@ function expectEnd(
   expected: Record<Family, string>,
 ): void {
   const family = familyOf(door)
-  const isCompletion = family === 'completions'
+  const hasDone = family === 'completions' || family === 'ai'
   expect({ ends: found.ends, behind: found.behind, text: found.text }).toEqual({
-    ends: [isCompletion ? '[DONE]' : expected[family]],
+    ends: [hasDone ? '[DONE]' : expected[family]],
     behind: 0,
     text,
   })
-  if (isCompletion) expect(found.before).toContain(expected.completions)
+  if (hasDone) expect(found.before).toContain(expected[family])
 }
 
 /** The system clock, on which the time of all runs can be made to run out at once. */
@@ -104,6 +105,7 @@ describe.each(doors)('%s', (_name, door) => {
       threads: 'success',
       completions: '"finish_reason":"stop"',
       responses: 'success',
+      ai: '"finishReason":"stop"',
     })
   })
 
@@ -117,6 +119,7 @@ describe.each(doors)('%s', (_name, door) => {
       threads: 'error llm',
       completions: '"code":"model_stream_dropped"',
       responses: 'error model_stream_dropped',
+      ai: '"errorText"',
     })
   })
 
@@ -133,6 +136,7 @@ describe.each(doors)('%s', (_name, door) => {
       threads: 'error cancelled',
       completions: '"code":"cancelled"',
       responses: 'error cancelled',
+      ai: '"finishReason":"interrupted"',
     })
   })
 
@@ -150,6 +154,7 @@ describe.each(doors)('%s', (_name, door) => {
       threads: 'error limit',
       completions: '"code":"budget_exceeded"',
       responses: 'error budget_exceeded',
+      ai: '"errorText"',
     })
   })
 
@@ -166,6 +171,7 @@ describe.each(doors)('%s', (_name, door) => {
       threads: 'error cancelled',
       completions: '"code":"cancelled"',
       responses: 'error cancelled',
+      ai: '"finishReason":"interrupted"',
     })
   })
 
@@ -189,6 +195,7 @@ describe.each(doors)('%s', (_name, door) => {
       threads: 'error shutdown',
       completions: `"code":"${code}"`,
       responses: `error ${code}`,
+      ai: '"errorText"',
     })
   })
 })

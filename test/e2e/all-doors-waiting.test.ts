@@ -43,6 +43,7 @@ const ends: Record<string, [string, RegExp]> = {
   'POST /agent/{name}/chat/stream': ['success', /"status":"waiting","run_id":"[^"]+","approval_ids":\["ID"\]/],
   'POST /chat in a thread': ['success', /"status":"waiting","run_id":"[^"]+","approval_ids":\["ID"\]/],
   'POST /v1/chat/completions': ['[DONE]', /^\[DONE\]$/],
+  'POST /ai/chat': ['[DONE]', /^\[DONE\]$/],
   'POST /v1/responses': ['error approval_pending', /approval ID/],
 }
 const agUiEnd: [string, RegExp] = ['interrupt', /"interrupts":\[\{"id":"ID"/]

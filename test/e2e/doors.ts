@@ -183,6 +183,30 @@ const responses: StreamingDoor = {
   },
 }
 
+const UiChunk = z.looseObject({ type: z.string(), delta: z.string().default('') })
+
+/** The end is `[DONE]`. The chunk before it says how it ended. */
+const uiMessages: StreamingDoor = {
+  name: 'POST /ai/chat',
+  door: 'ai',
+  namesAgent: true,
+  resumesHere: true,
+  statuses: {},
+  send: (house, ask) =>
+    post(house, ask, '/ai/chat', {
+      id: ask.session ?? crypto.randomUUID(),
+      trigger: 'submit-message',
+      messages: [{ id: ask.id ?? crypto.randomUUID(), role: 'user', parts: [{ type: 'text', text: ask.message }] }],
+      ...(ask.agent === undefined ? {} : { agent: ask.agent }),
+    }),
+  textOf({ data }) {
+    if (data === '[DONE]') return ''
+    const { type, delta } = UiChunk.parse(JSON.parse(data))
+    return type === 'text-delta' ? delta : ''
+  },
+  endOf: ({ data }) => (data === '[DONE]' ? '[DONE]' : null),
+}
+
 /** The run begins in the background, then its events are read. */
 const background: StreamingDoor = {
   name: 'POST /sessions/{id}/messages, GET /runs/{id}/events',
@@ -220,6 +244,7 @@ export const streamingDoors: readonly StreamingDoor[] = [
   threads,
   completions,
   responses,
+  uiMessages,
   background,
 ]
 

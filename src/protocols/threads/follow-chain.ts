@@ -9,6 +9,7 @@ import { isTerminalText, type RunEventOf, typeOfEventText } from '../../domain/s
 import type { RunRecord } from '../../domain/session/run.ts'
 import { waitsFor } from '../../domain/session/run-answer.ts'
 import type { Engine } from '../../engine/engine.ts'
+import { chainOf, type RunChain } from '../shared/answer/run-chain.ts'
 import { beforeFirst, isOver } from '../shared/events/stream-events.ts'
 import { nullIf } from '../shared/request/null-if.ts'
 
@@ -16,9 +17,6 @@ export interface ChainDeps {
   engine: Pick<Engine, 'runs' | 'sessions' | 'waits' | 'messages'>
   clock: Clock
 }
-
-/** The runs of a chain in order, up to the run that a reader is at. */
-export type RunChain = readonly [RunRecord, ...RunRecord[]]
 
 export interface ChainPlace {
   chain: RunChain
@@ -44,25 +42,7 @@ export async function placeInChain(
 ): Promise<ChainPlace | null> {
   const left = seen.runId === run.id ? clientWaits(seen) : []
   if (left.length === 0 && isOver(run, after)) return null
-  let chain: RunChain = [run]
-  for (let parent = await parentOf(engine, run); parent !== null; parent = await parentOf(engine, parent)) {
-    chain = [parent, ...chain]
-  }
-  return { chain, after, left }
-}
-
-/** The run that this one continues; null for a run that began with a user message. */
-async function parentOf(engine: Pick<Engine, 'runs'>, run: RunRecord): Promise<RunRecord | null> {
-  const { parentRunId, input, sessionId } = run
-  if (parentRunId === null || input.messages.some(({ role }) => role === 'user')) return null
-  const parent = await engine.runs.byWireId(sessionId, parentRunId)
-  return parent === null || parent.createdAt > run.createdAt || parent.id === run.id ? null : parent
-}
-
-/** The first run of the chain. */
-export async function firstRun(engine: Pick<Engine, 'runs'>, run: RunRecord): Promise<RunRecord> {
-  const parent = await parentOf(engine, run)
-  return parent === null ? run : firstRun(engine, parent)
+  return { chain: await chainOf(engine, run), after, left }
 }
 
 /**

@@ -8,6 +8,7 @@ import { answer } from '../../http/describe-answer.ts'
 import type { Reply, Request, Route } from '../../http/route.ts'
 import { failingAs } from '../shared/answer/answer-failure.ts'
 import { runErrors, startErrors } from '../shared/answer/error-lists.ts'
+import { firstRun } from '../shared/answer/run-chain.ts'
 import { listMessages } from '../shared/request/list-messages.ts'
 import { listSessions } from '../shared/request/list-sessions.ts'
 import { decodePage, linked, nextLink, older } from '../shared/request/page.ts'
@@ -18,7 +19,6 @@ import { answerChat, type ThreadRoutesDeps } from './answer-chat.ts'
 import { historyMessages, requestMetadata } from './chat-message.ts'
 import { decodeToolResult } from './decode.ts'
 import { threadErrorShape } from './error-shape.ts'
-import { firstRun } from './follow-chain.ts'
 import {
   ThreadAnswerSchema,
   ThreadChatSchema,

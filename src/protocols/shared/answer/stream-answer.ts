@@ -20,6 +20,8 @@ import { beforeFirst, type EventReader, type StreamDeps, streamRun } from '../ev
 export interface AnswerEncoder {
   /** The events that it encodes; it gets no others. */
   readonly reads: ReadonlySet<RunEventType>
+  /** It also gets what sub-agents do. */
+  readonly readsSubagents?: true
   /** A RUN_ERROR may also be made for this reader only, when the server stops or the stream breaks. */
   encode(event: RunEvent): Omit<SseEvent, 'id'>[]
   /** For protocols that show facts too. */
@@ -106,7 +108,7 @@ export function encodeEntry(encoder: AnswerEncoder, { kind, data }: Entry): Omit
   if (text !== null) return encoder.reads.has(text.type) ? encoder.encode(text) : []
   if (!encoder.reads.has(typeOfEventText(data))) return []
   const event: RunEvent = JSON.parse(data)
-  return isOfSubagent(event) ? [] : encoder.encode(event)
+  return isOfSubagent(event) && encoder.readsSubagents !== true ? [] : encoder.encode(event)
 }
 
 /** The entries of these runs up to `after`. Of a compacted entry, only the part up to `after`. */

@@ -19,9 +19,21 @@ const long = {
 export const jsonWithFiles = (request: Pick<Request, 'json'>): Promise<unknown> =>
   request.json({ long, hasKeysOnce: bringsAnswers })
 
-/** `resume` of AG-UI's input, which CopilotKit may send inside an envelope. */
+/** `resume` of AG-UI's input, which CopilotKit may send inside an envelope, and the answered calls in a message of `useChat`. */
 const bringsAnswers = (body: unknown): boolean =>
-  isRecord(body) && (hasAnswers(body) || Object.values(body).some((inner) => isRecord(inner) && hasAnswers(inner)))
+  isRecord(body) &&
+  (hasAnswers(body) ||
+    hasAnsweredCall(body) ||
+    Object.values(body).some((inner) => isRecord(inner) && hasAnswers(inner)))
+
+const hasAnsweredCall = ({ messages }: Record<string, unknown>): boolean =>
+  Array.isArray(messages) &&
+  messages.some(
+    (message) =>
+      isRecord(message) &&
+      Array.isArray(message.parts) &&
+      message.parts.some((part) => isRecord(part) && (isRecord(part.approval) || part.type === 'data-question')),
+  )
 
 const hasAnswers = ({ resume }: Record<string, unknown>): boolean => Array.isArray(resume) && resume.length > 0
 
