@@ -36,7 +36,7 @@ export interface AcpWords {
   authMethod: string | null
   /** Always set, next to HOME, in which it keeps its settings and its sessions. */
   env: Readonly<Record<string, string>>
-  /** The mode in which it asks before it acts. To be set after every new, resumed or loaded session. */
+  /** The mode in which it asks before it acts. To be set after every new, resumed or loaded session. Empty: nobody knows of one. */
   askingMode: string
   /** With these it acts and does not ask: ids of modes, values of config options by id. */
   bold: { modes: readonly string[]; options: Readonly<Record<string, string>> }

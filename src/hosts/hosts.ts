@@ -40,8 +40,9 @@ const customAcp: AcpWords = {
   credentials: [],
   authMethod: null,
   env: {},
-  askingMode: null,
-  bold: { modes: [], options: {}, commands: [] },
+  askingMode: '',
+  bold: { modes: [], options: {} },
+  commands: null,
   writesThroughClient: false,
   endsAtNo: false,
   toolOf(call) {

@@ -198,7 +198,7 @@ async function start(
   )
   const counts = words.map((one) => one.files.length)
   releaseBody(request, [body, chat, ...words])
-  await attachments.check(files, agent.model.input, request.signal)
+  await attachments.check(files, agent.model?.input, request.signal)
   let taken = 0
   const messages: NewMessage[] = [
     ...outputs.map((output): NewMessage => ({ id: ids.uuid(), role: 'tool', ...output })),

@@ -123,6 +123,8 @@ export function createHostWork(deps: HostWorkDeps): HostedWork {
       process,
       cwd,
       terminals,
+      // Some write through us only where they have to read by themselves. The workspace is there for them to read.
+      reads: isClient && !words.writesThroughClient,
       readFile: isClient ? (path, line, limit) => readText(workspace, path, line, limit) : null,
       earlier,
       authMethod: words.authMethod,
@@ -170,9 +172,9 @@ export function createHostWork(deps: HostWorkDeps): HostedWork {
 }
 
 /** In this mode the program asks before it acts. One that does not have it is not trusted with the others. */
-async function ask(talk: Started['talk'], askingMode: string | null): Promise<void> {
+async function ask(talk: Started['talk'], askingMode: string): Promise<void> {
   const { modes } = talk
-  if (askingMode === null || modes === null || modes.currentModeId === askingMode) return
+  if (askingMode === '' || modes === null || modes.currentModeId === askingMode) return
   if (!modes.availableModes.some(({ id }) => id === askingMode)) {
     throw hostFailed(
       `It has no mode ${askingMode}, in which it asks before it acts. Install the version that the docs name.`,

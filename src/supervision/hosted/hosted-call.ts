@@ -37,10 +37,12 @@ export const newCall = (acpId: string): HostedCall => ({
   approvalId: null,
 })
 
-/** What is new replaces what was said before; what is left out stays. Empty arguments never replace some. */
+/** What is new replaces what was said before; what is left out stays. Arguments are put together key by key. */
 export function mergeCall(call: HostedCall, update: ToolCall | ToolCallUpdate): void {
   const said = Object.fromEntries(Object.entries(update).filter(([, value]) => value !== undefined && value !== null))
-  if (hasInput(call.said) && !hasInput(update)) delete said.rawInput
+  // Some programs tell the arguments piece by piece.
+  if (isRecord(call.said.rawInput) && isRecord(said.rawInput))
+    said.rawInput = { ...call.said.rawInput, ...said.rawInput }
   call.said = { ...call.said, ...said, toolCallId: call.acpId }
 }
 

@@ -1,6 +1,7 @@
 // What people said since the program last heard, as the blocks of an ACP prompt: words, files as text, and pictures where it takes them.
 
 import type { ContentBlock, PromptCapabilities } from '@agentclientprotocol/sdk'
+import { ServerError } from '../../domain/errors.ts'
 import { textOf } from '../../domain/session/message.ts'
 import { noFiles, showFiles } from '../../engine/files/show-files.ts'
 import type { HostParts, Lane } from '../../engine/run/run-scope.ts'
@@ -9,12 +10,24 @@ import type { HostParts, Lane } from '../../engine/run/run-scope.ts'
 const FILE_TOKENS = 100_000
 const LOOK_BACK = 200
 
-/** `command`: one that the program offers, which the message follows. Empty: nobody said anything new. */
+/** Commands of the program. `chosen`: the message follows it. `known`: those that may be used; null: all. */
+interface Commands {
+  chosen: string | null
+  known: readonly string[] | null
+}
+
+/** Empty: nobody said anything new. */
 export async function promptBlocks(
   { scope }: Lane<HostParts>,
   { image = false }: PromptCapabilities,
-  command: string | null,
+  { chosen, known }: Commands,
 ): Promise<ContentBlock[]> {
+  if (chosen !== null && known?.includes(chosen) === false) {
+    throw new ServerError(
+      'invalid_request',
+      `The command /${chosen} cannot be used here: it may switch off that the agent asks.`,
+    )
+  }
   const { run, store, files, writer, signal } = scope
   const ids = new Set(run.input.messages.filter(({ role }) => role === 'user').map(({ id }) => id))
   // Another answer to a message that the program had before.
@@ -39,10 +52,16 @@ export async function promptBlocks(
     ({ description, value }) => `From the user’s program, and maybe wrong. ${description}: ${value}`,
   )
   const [first = '', ...more] = words
-  const texts = [...(command === null ? [first] : [`/${command} ${first}`.trim()]), ...more, ...context]
+  const texts = [chosen === null ? plain(first, known) : `/${chosen} ${first}`.trim(), ...more, ...context]
   const pictures = said.flatMap(({ id }) => shown.messages.get(id)?.attachments ?? [])
   return [
     ...texts.filter((text) => text !== '').map((text) => ({ type: 'text' as const, text })),
     ...pictures.map(({ data, mimeType }) => ({ type: 'image' as const, data, mimeType })),
   ]
+}
+
+/** A text that begins with a command which may not be used is only text: a word of ours stands before it. */
+function plain(text: string, known: readonly string[] | null): string {
+  const command = /^\s*\/(\S*)/.exec(text)?.[1]
+  return command === undefined || known === null || known.includes(command) ? text : `Message: ${text}`
 }

@@ -68,6 +68,8 @@ export interface TalkDeps {
   cwd: string
   /** What the program may ask of us besides permissions: files and commands. Null: it does all that itself. */
   terminals: Terminals | null
+  /** Whether the program is told that we read files for it. */
+  reads: boolean
   readFile: ((path: string, line: number | null, limit: number | null) => Promise<string>) | null
   /** The program's own name for an earlier conversation of this session; null: there is none. */
   earlier: string | null
@@ -227,7 +229,7 @@ export async function openTalk(deps: TalkDeps): Promise<OpenedTalk> {
       protocolVersion: PROTOCOL_VERSION,
       clientInfo: { name: 'quarterdeck', version: '1' },
       clientCapabilities: {
-        fs: { readTextFile: readFile !== null, writeTextFile: readFile !== null },
+        fs: { readTextFile: deps.reads, writeTextFile: readFile !== null },
         terminal: terminals !== null,
         elicitation: { form: {} },
       },

@@ -115,9 +115,10 @@ async function decisionsOf({ store }: WorkDeps, { scope: { run } }: Lane<HostPar
 const LOOK_BACK = 200
 
 /** Modes, commands and options that the client has chosen for this run. */
-async function chooseAsAsked({ lane, held: { talk } }: Working): Promise<void> {
+async function chooseAsAsked({ lane, held: { talk, words } }: Working): Promise<void> {
   const { forwardedProps } = lane.scope.run.input
   const chosen = hostProps(forwardedProps)
+  refuseBold(chosen, words)
   if (chosen.mode !== null && chosen.mode !== talk.modes?.currentModeId) {
     if (talk.modes?.availableModes.some(({ id }) => id === chosen.mode) !== true) {
       throw new ServerError('invalid_request', `The agent has no mode ${JSON.stringify(chosen.mode)}.`)
@@ -125,6 +126,22 @@ async function chooseAsAsked({ lane, held: { talk } }: Working): Promise<void> {
     await talk.setMode(chosen.mode)
   }
   for (const [id, value] of Object.entries(chosen.config)) await talk.setConfig(id, value)
+}
+
+/** A client may not choose that nobody is asked. */
+function refuseBold({ mode, config }: HostProps, { bold }: Held['words']): void {
+  const option = Object.entries(config).find(([id, value]) => bold.options[id] === value)
+  const what =
+    mode !== null && bold.modes.includes(mode)
+      ? `In the mode ${mode}`
+      : option === undefined
+        ? null
+        : `With ${option.join(' ')}`
+  if (what === null) return
+  throw new ServerError(
+    'forbidden',
+    `${what}, the agent acts without asking, so it cannot be chosen here. Choose another one.`,
+  )
 }
 
 interface HostProps {
@@ -270,7 +287,10 @@ async function begin(working: Working): Promise<void> {
   const { lane, held, deps, after } = working
   const first: string[] = [...(await held.storySoFar()), ...after.splice(0), ...(await takeInstructions(working))]
   const { command } = hostProps(lane.scope.run.input.forwardedProps)
-  const blocks = await promptBlocks(lane, held.talk.capabilities.promptCapabilities ?? {}, command)
+  const blocks = await promptBlocks(lane, held.talk.capabilities.promptCapabilities ?? {}, {
+    chosen: command,
+    known: held.words.commands,
+  })
   if (blocks.length === 0 && first.length === 0) first.push(INTERRUPTED)
   const notes: ContentBlock[] = first.length === 0 ? [] : [{ type: 'text', text: first.join('\n\n') }]
   await held.refresh()
