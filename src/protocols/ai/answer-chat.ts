@@ -15,7 +15,7 @@ import { scopeMissing } from '../../http/auth/tokens/scopes.ts'
 import type { Reply, Request } from '../../http/route.ts'
 import type { Approvals } from '../../supervision/approvals/approvals.ts'
 import { clientCallsOf } from '../shared/answer/collect-answer.ts'
-import { chainOf, type RunChain } from '../shared/answer/run-chain.ts'
+import { chainOf, type RunChain, wholeChain } from '../shared/answer/run-chain.ts'
 import { entriesUpTo, streamAnswer } from '../shared/answer/stream-answer.ts'
 import { resumedRun } from '../shared/events/event-id.ts'
 import { beforeFirst, isOver, knownStart } from '../shared/events/stream-events.ts'
@@ -81,7 +81,7 @@ export async function resumeChat(deps: AiDeps, request: Request, reply: Reply): 
   if (lastEventId !== undefined) {
     const { run, after } = await resumedRun(engine, owner, lastEventId, session)
     if (run.sessionId !== session?.id) throw sessionNotFound(id)
-    const chain = await chainOf(engine, run)
+    const chain = await wholeChain(engine, run)
     return show(deps, request, reply, { chain, after, messageId: chain[0].id, held: [] })
   }
   const [active] = session === null ? [] : await engine.runs.open(session.id)

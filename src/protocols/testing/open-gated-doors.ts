@@ -12,9 +12,9 @@ const to = { type: 'object', properties: { to: { type: 'string' } }, required: [
 /**
  * `fire` asks an operator, `send` and `note` also ask the session's owner, `look` asks nobody. `delivered` lists the calls. `wait` moves
  * the clock forward. `post` and `run` send a token, because deciding needs one; pass `{}` as headers to send none. Ends with
- * `await using`.
+ * `await using`. `more` as in `openDoors`.
  */
-export async function openGatedDoors(options: TestEngineOptions = {}) {
+export async function openGatedDoors(options: TestEngineOptions = {}, more?: Parameters<typeof openDoors>[1]) {
   const delivered: unknown[] = []
   const recording = (name: string, more: Partial<ReturnType<typeof testTool>>) =>
     testTool({
@@ -31,21 +31,24 @@ export async function openGatedDoors(options: TestEngineOptions = {}) {
   const real = createSystemClock()
   const clock = { ...real, now: () => real.now() + leap, mono: () => real.mono() + leap }
   const store = openTestStore()
-  const doors = await openDoors({
-    clock,
-    store,
-    tools: [
-      recording('fire', { risk: 'critical' }),
-      recording('send', { risk: 'high' }),
-      recording('note', { risk: 'low', approval: { ask: 'always' } }),
-      testTool({ name: 'look', call: async () => ({ content: 'Nothing there.', isError: false }) }),
-    ],
-    ...options,
-    agent: {
-      approval: { ...testAgent.approval, default: { ask: 'risk', atLeast: 'high' }, by: 'owner' },
-      ...options.agent,
+  const doors = await openDoors(
+    {
+      clock,
+      store,
+      tools: [
+        recording('fire', { risk: 'critical' }),
+        recording('send', { risk: 'high' }),
+        recording('note', { risk: 'low', approval: { ask: 'always' } }),
+        testTool({ name: 'look', call: async () => ({ content: 'Nothing there.', isError: false }) }),
+      ],
+      ...options,
+      agent: {
+        approval: { ...testAgent.approval, default: { ask: 'risk', atLeast: 'high' }, by: 'owner' },
+        ...options.agent,
+      },
     },
-  })
+    more,
+  )
   const post = (path: string, body: unknown, headers: Record<string, string> = asLocalUser) =>
     doors.post(path, body, headers)
   return {

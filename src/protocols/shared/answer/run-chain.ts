@@ -16,6 +16,14 @@ export async function chainOf(engine: Pick<Engine, 'runs'>, run: RunRecord): Pro
   return chain
 }
 
+/** The same, with those that continue it behind it. */
+export async function wholeChain(engine: Pick<Engine, 'runs'>, run: RunRecord): Promise<RunChain> {
+  const next = await engine.runs.continuation(run)
+  return next === null || (await parentOf(engine, next))?.id !== run.id
+    ? chainOf(engine, run)
+    : wholeChain(engine, next)
+}
+
 /** The run that this one continues; null for a run that began with a user message. */
 async function parentOf(engine: Pick<Engine, 'runs'>, run: RunRecord): Promise<RunRecord | null> {
   const { parentRunId, input, sessionId } = run
