@@ -214,6 +214,19 @@ describe('the other doors', () => {
           ],
         }),
       ),
+      await post(
+        '/ai/chat',
+        JSON.stringify({
+          id: `about ${filename}`,
+          messages: [
+            {
+              id: 'm1',
+              role: 'user',
+              parts: [{ type: 'file', filename, mediaType: mime_type, url: `data:${mime_type};base64,${content}` }],
+            },
+          ],
+        }),
+      ),
     ]
 
     for (const answer of answers) expect(await answer.text()).toContain('I know about the quay.')

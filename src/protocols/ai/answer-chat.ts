@@ -109,7 +109,7 @@ async function takeTurn(deps: AiDeps, request: Request, given: Asked): Promise<S
   if (chat.continues !== null) return continueTurn(deps, request, given)
   // With a key the engine is asked all the same: it compares the request with what was sent under that key before.
   const attaches = !chat.regenerates && asked.idempotency === undefined
-  const turn = await readTurn(engine, session, chat.words, { attaches, lastAnswered: chat.lastAnswered })
+  const turn = await readTurn(engine, session, chat.messages, { attaches, lastAnswered: chat.lastAnswered })
   if (turn.kind === 'under way') {
     return { chain: turn.chain, after: beforeFirst(turn.chain[0]), ...messageOf(turn.chain, chat) }
   }
@@ -196,14 +196,15 @@ async function start(
     owner,
     words.flatMap((one) => one.files),
   )
-  releaseBody(request, [body])
+  const counts = words.map((one) => one.files.length)
+  releaseBody(request, [body, chat, ...words])
   await attachments.check(files, agent.model.input, request.signal)
   let taken = 0
   const messages: NewMessage[] = [
     ...outputs.map((output): NewMessage => ({ id: ids.uuid(), role: 'tool', ...output })),
-    ...words.map(({ id, text, files: { length } }): NewMessage => {
-      const own = files.slice(taken, taken + length)
-      taken += length
+    ...words.map(({ id, text }, index): NewMessage => {
+      const own = files.slice(taken, taken + (counts[index] ?? 0))
+      taken += own.length
       return { id, role: 'user', content: contentWith(text, own) }
     }),
   ]

@@ -30,8 +30,8 @@ export interface UiChat {
   agent: string | null
   regenerates: boolean
   /** Messages of the user, oldest first. */
-  words: readonly SentWords[]
-  /** The place in `words` of the last one that an answer follows; -1: none. */
+  messages: readonly SentWords[]
+  /** The place in `messages` of the last one that an answer follows; -1: none. */
   lastAnswered: number
   /** The request ends with this message of the agent, which the answer continues. Null: it ends with the user. */
   continues: { messageId: string; held: readonly HeldCall[] } | null
@@ -74,7 +74,7 @@ export function decodeChat(body: unknown): UiChat {
     id,
     agent: agent ?? null,
     regenerates: trigger === 'regenerate-message',
-    words,
+    messages: words,
     lastAnswered: words.findLastIndex(({ index }) => index < agentIndex),
     continues: last.role === 'assistant' ? { messageId: last.id, held: said.held } : null,
     outputs: said.outputs,
