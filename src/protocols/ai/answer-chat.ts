@@ -10,7 +10,7 @@ import type { NewMessage, RunRecord } from '../../domain/session/run.ts'
 import { waitsFor } from '../../domain/session/run-answer.ts'
 import { refuseSupervised, type SessionRecord } from '../../domain/session/session.ts'
 import type { Engine } from '../../engine/engine.ts'
-import type { StartRequest } from '../../engine/ports/runs.ts'
+import type { AcceptedRun, StartRequest } from '../../engine/ports/runs.ts'
 import { scopeMissing } from '../../http/auth/tokens/scopes.ts'
 import type { Reply, Request } from '../../http/route.ts'
 import type { Approvals } from '../../supervision/approvals/approvals.ts'
@@ -116,7 +116,7 @@ async function takeTurn(deps: AiDeps, request: Request, given: Asked): Promise<S
   const answers = session === null ? [] : await answersFor(deps, session, chat, true)
   // An edit leaves the branch that made the calls.
   const outputs = session === null || turn.regenerateAfter !== null ? [] : await openOutputs(engine, session, chat)
-  const run = await start(deps, request, given, { ...turn, outputs, answers })
+  const { run } = await start(deps, request, given, { ...turn, outputs, answers })
   return { chain: [run], after: beforeFirst(run), ...messageOf([run], chat) }
 }
 
@@ -133,9 +133,14 @@ async function continueTurn(deps: AiDeps, request: Request, given: Asked): Promi
     outputs.push(last)
   }
   if (outputs.length + answers.length === 0) throw nothingToAnswer()
-  const run = await start(deps, request, given, { words: [], regenerateAfter: null, outputs, answers })
+  const { run, answered = [] } = await start(deps, request, given, {
+    words: [],
+    regenerateAfter: null,
+    outputs,
+    answers,
+  })
   // A yes that needs more of them starts nothing. The page has seen the run that waits, so it is only told how that ended.
-  const onlyEnd = run.status === 'waiting'
+  const onlyEnd = run.status === 'waiting' && answered.some(({ wait }) => wait?.status === 'pending')
   return { chain: [run], after: beforeFirst(run), onlyEnd, ...messageOf([run], chat) }
 }
 
@@ -189,7 +194,7 @@ async function start(
   request: Request,
   { body, asked, chat, session }: Asked,
   { words, outputs, answers, regenerateAfter }: Taken,
-): Promise<RunRecord> {
+): Promise<AcceptedRun> {
   const { owner } = request.principal
   const agent = engine.agents.get(chat.agent ?? session?.agent ?? null)
   const files = await attachments.take(
@@ -229,7 +234,7 @@ async function start(
     whenWaiting: 'abandon',
     decisions: answers.length === 0 ? undefined : { by: callerOf(request), answers },
   }
-  return (await engine.runs.start(starting)).run
+  return engine.runs.start(starting)
 }
 
 async function show(deps: AiDeps, request: Request, reply: Reply, shown: Shown): Promise<void> {

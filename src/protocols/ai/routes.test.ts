@@ -151,6 +151,22 @@ describe('an approval', () => {
     expect(doors.delivered).toEqual([])
   })
 
+  test('that somebody else gave leads to the run that went on, also if that one waits again', async () => {
+    await using doors = await open({ answers: [calls(['note', 'bob']), calls(['note', 'eve'])] })
+    const request = asked(await say(doors, chat(user('u1'))))
+    const { run } = await doors.approvals.decide({ user: 'ada', role: 'operator' }, String(request.approvalId), {
+      decision: 'approve',
+    })
+    await readSse(await doors.get(`/runs/${run?.id}/events`)).rest()
+
+    const chunks = await say(doors, chat(user('u1'), answered(request, true)))
+
+    expect(chunks.filter(({ type }) => /output|request/.test(type))).toMatchObject([
+      { type: 'tool-output-available', toolCallId: request.toolCallId, output: 'note: bob' },
+      { type: 'tool-approval-request', reason: expect.stringContaining('eve') },
+    ])
+  })
+
   test('has no key twice in the request that answers it', async () => {
     await using doors = await open(noting)
     const request = asked(await say(doors, chat(user('u1'))))

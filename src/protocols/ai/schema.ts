@@ -3,7 +3,7 @@
 import { z } from 'zod'
 
 /** Only the frame is checked here. What the parts of a message may be is decided where they are read: see `decode.ts`. */
-export const UiMessageSchema = z.looseObject({
+const UiMessageSchema = z.looseObject({
   id: z.string(),
   role: z.enum(['system', 'user', 'assistant']),
   parts: z
@@ -30,7 +30,7 @@ const id = z.string()
 const providerExecuted = z.boolean().describe('The server runs the tool, not the page.')
 
 /** What an answer carries as `message.metadata`. */
-export const UiMetadataSchema = z.object({
+const UiMetadataSchema = z.object({
   sessionId: z.string().optional(),
   runId: z.string().optional().describe('`POST /runs/{id}/cancel` stops the answer.'),
   agent: z.string().optional(),
