@@ -10,7 +10,7 @@ export type Baseline = Map<string, WorkspaceEntry>
 
 export const baselineFile = (folder: string, disk: Disk) => createManifestFile(join(folder, 'baseline'), disk)
 
-/** What is being brought into the worktree. It is there only while that happens. */
+/** The next baseline. It is there only while files are brought in or taken out. */
 export const plannedFile = (folder: string, disk: Disk) => createManifestFile(join(folder, 'planned'), disk)
 
 function createManifestFile(path: string, disk: Disk) {

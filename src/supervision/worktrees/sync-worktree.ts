@@ -95,10 +95,12 @@ export function syncWorktree(request: SyncRequest, mono: () => number): SyncResu
   )
   const isUnknown = covers([...unclear, ...ours.skipped])
 
-  // A kill may leave files of the workspace in the worktree that the baseline does not know. They are not the agent's.
+  // What a killed process brought in, or took out, is not the agent's work.
   const planned = plannedFile(folder, disk)
-  for (const [path, entry] of planned.read()) {
-    if (isSameEntry(theirs.files.get(path) ?? null, entry)) baseline.set(path, entry)
+  const plan = planned.read()
+  for (const path of plan.size === 0 ? [] : new Set([...plan.keys(), ...baseline.keys()])) {
+    const wanted = plan.get(path) ?? null
+    if (isSameEntry(theirs.files.get(path) ?? null, wanted)) setOrDelete(baseline, path, wanted)
   }
 
   const steps: [path: string, from: WorkspaceEntry | null, to: WorkspaceEntry | null][] = []
@@ -116,7 +118,11 @@ export function syncWorktree(request: SyncRequest, mono: () => number): SyncResu
     else if (isSameEntry(agents, now)) setOrDelete(baseline, path, now)
   }
 
-  planned.write(new Map(steps.flatMap(([path, , to]) => (to === null ? [] : [[path, to] as const]))))
+  if (steps.length > 0) {
+    const next: Baseline = new Map(baseline)
+    for (const [path, , to] of steps) setOrDelete(next, path, to)
+    planned.write(next)
+  }
   // Removals first: a file may take the place of a folder.
   for (const step of steps.toSorted(([, , a], [, , b]) => Number(a !== null) - Number(b !== null))) {
     const [path, from, to] = step
@@ -124,7 +130,7 @@ export function syncWorktree(request: SyncRequest, mono: () => number): SyncResu
     if (problem === null) setOrDelete(baseline, path, to)
     if (to === null) removeEmptyFolders(root, path)
   }
-  syncFileSystem(folder)
+  if (steps.length > 0) syncFileSystem(folder)
   saved.write(baseline)
   planned.remove()
   return { mounts: mountsFor(request, ours.ignoredFolders) }
