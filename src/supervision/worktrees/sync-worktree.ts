@@ -9,7 +9,7 @@ import { isSameEntry, readEntry, type WorkspaceEntry } from '../checkpoints/read
 import { applyStep, placeOf, removeIfEmpty } from '../checkpoints/restore-step.ts'
 import { syncFileSystem } from '../checkpoints/snapshot-store.ts'
 import { type Disk, openWorkspaceFolder, systemDisk } from '../checkpoints/workspace-folder.ts'
-import { type Baseline, baselineFile, plannedFile } from './baseline.ts'
+import { type Baseline, baselineFile, nextBaselineFile } from './baseline.ts'
 
 export interface WorktreePlaces {
   sessionId: string
@@ -83,7 +83,7 @@ function withFolders(baseline: Baseline): ReadonlySet<string> {
 export function syncWorktree(request: SyncRequest, mono: () => number): SyncResult {
   const { sessionId, folder, root, workspaceRoot, discarded } = request
   const saved = baselineFile(folder, disk)
-  const baseline = saved.read()
+  const baseline = saved.read() ?? new Map()
   const theirs = walk(root, baseline, request, mono, null)
   const ours = walk(workspaceRoot, baseline, request, mono, null)
   refuseTooLarge(ours)
@@ -96,10 +96,10 @@ export function syncWorktree(request: SyncRequest, mono: () => number): SyncResu
   const isUnknown = covers([...unclear, ...ours.skipped])
 
   // What a killed process brought in, or took out, is not the agent's work.
-  const planned = plannedFile(folder, disk)
+  const planned = nextBaselineFile(folder, disk)
   const plan = planned.read()
-  for (const path of plan.size === 0 ? [] : new Set([...plan.keys(), ...baseline.keys()])) {
-    const wanted = plan.get(path) ?? null
+  for (const path of plan === null ? [] : new Set([...plan.keys(), ...baseline.keys()])) {
+    const wanted = plan?.get(path) ?? null
     if (isSameEntry(theirs.files.get(path) ?? null, wanted)) setOrDelete(baseline, path, wanted)
   }
 
