@@ -123,6 +123,7 @@ test('the package has all files that it needs and no others, and works', { timeo
     'dist/files/reader/child/main.js',
     'dist/store/sqlite/disk/wal-writeback-worker.js',
     'dist/supervision/checkpoints/checkpoint-worker.js',
+    'dist/supervision/worktrees/worktree-worker.js',
     ...pages,
   ]
   for (const path of litter) {

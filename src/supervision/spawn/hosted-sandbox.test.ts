@@ -118,6 +118,13 @@ describe.skipIf(why !== null)(`a hosted agent in its sandbox${why === null ? '' 
     expect(readFiles(join(workspace, '.git'))).toEqual(objects)
   })
 
+  test('has dependencies read-only, with a place for the caches of tools', async () => {
+    const { run, workspace } = await hosted({ 'node_modules/.cache/old': 'x' })
+    const script = 'cat node_modules/x/index.js; echo new > node_modules/.cache/new && ls -A node_modules/.cache'
+    expect([run(script), fs.readdirSync(join(workspace, 'node_modules/.cache'))]).toEqual([['x', 'new'], ['old']])
+    expect(run('mkdir dist && echo out > dist/x; (echo x > node_modules/y) 2>/dev/null || echo no')).toEqual(['no'])
+  })
+
   test('without network reaches no port of this machine, and with it does', async () => {
     const server = createServer((socket) => socket.end('hello'))
     await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))

@@ -1,7 +1,7 @@
 // The sandbox of a hosted agent. It sees its worktree at the path of the workspace, so every path that it names is true, and the rest of the
 // machine read-only, without what operators keep secret. Nothing that it starts outlives the server.
 
-import { lstatSync, readdirSync, realpathSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { isWithin } from '../../domain/is-within.ts'
 import { secretPath } from '../workspace/secret-path.ts'
@@ -56,9 +56,16 @@ function layersOf({ workspace, worktree }: HostedPlaces): string[] {
     ...['--bind', root, workspace],
     // One may have gone since it was found.
     ...places.flatMap((path) => ['--ro-bind-try', path, path]),
+    ...places
+      .flatMap((path) => TOOLS_WRITE.map((name) => join(path, name)))
+      .filter(existsSync)
+      .flatMap((path) => ['--tmpfs', path]),
     ...(objects === null ? [] : ['--ro-bind', realpathSync(objects), objects]),
   ]
 }
+
+/** Build tools keep these beside the packages, and fail if they cannot. */
+const TOOLS_WRITE = ['.cache', '.vite', '.vite-temp']
 
 /** Sockets of the machine: Docker's alone would give the agent everything. A read-only mount does not stop anybody from using them. */
 const RUN = '/run'

@@ -10,14 +10,14 @@ export type Baseline = Map<string, WorkspaceEntry>
 
 export const baselineFile = (folder: string, disk: Disk) => createManifestFile(join(folder, 'baseline'), disk)
 
-/** What is being brought into the worktree. It is there only while that happens. */
-export const plannedFile = (folder: string, disk: Disk) => createManifestFile(join(folder, 'planned'), disk)
+/** The next baseline. It is there only while files are brought in or taken out. */
+export const nextBaselineFile = (folder: string, disk: Disk) => createManifestFile(join(folder, 'next'), disk)
 
 function createManifestFile(path: string, disk: Disk) {
   const files = createPrivateFiles(systemDisk)
   return {
-    /** Empty if there is none. */
-    read: (): Baseline => (files.exists(path) ? decodeManifest(files.readAll(path)).files : new Map()),
+    /** Null: there is none. */
+    read: (): Baseline | null => (files.exists(path) ? decodeManifest(files.readAll(path)).files : null),
     /** Whole or not at all, also after a power cut. */
     write(entries: Baseline): void {
       const facts = { checkpointId: '', label: null, workspaceRoot: '', createdAt: 0 }

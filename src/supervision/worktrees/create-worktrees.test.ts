@@ -129,20 +129,6 @@ describe('a worktree', () => {
     expect(await shapeOf(worktree)).toEqual({ changes: ['modify a.txt', 'modify c.txt'], left: [] })
   })
 
-  test('of a server that was killed while it brought files in takes none of them for the work of the agent', async () => {
-    const { worktree, workspace, open } = await openWorktree({ 'a.txt': 'one\n', 'b.txt': 'one\n' })
-    writeFiles(workspace, { 'a.txt': 'two\n' })
-    const baseline = fs.readFileSync(join(worktree.folder, 'baseline'))
-    await worktree.refresh()
-    const planned = fs.readFileSync(join(worktree.folder, 'baseline'))
-    // As after a kill: the file is there, and the baseline is the old one.
-    fs.writeFileSync(join(worktree.folder, 'baseline'), baseline)
-    fs.writeFileSync(join(worktree.folder, 'planned'), planned)
-    writeFiles(workspace, { 'a.txt': 'three\n' })
-    const again = await open()
-    expect([readFiles(again.root), await shapeOf(again)]).toEqual([{ 'a.txt': 'three\n', 'b.txt': 'one\n' }, nothing])
-  })
-
   test('that was removed is gone, also with folders that nobody may enter or that are too deep', async () => {
     const { worktree, worktrees, inTree, top } = await openWorktree({ 'a.txt': 'one\n' })
     fs.mkdirSync(inTree('locked/in'), { recursive: true })

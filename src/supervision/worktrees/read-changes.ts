@@ -45,7 +45,7 @@ interface Found {
 }
 
 function findChanges(request: ChangesRequest, mono: () => number): { found: Found[]; left: LeftFile[] } {
-  const baseline = baselineFile(request.folder, systemDisk).read()
+  const baseline = baselineFile(request.folder, systemDisk).read() ?? new Map()
   const contents = new Map<string, Uint8Array>()
   let total = 0
   const { files, skipped } = walk(request.root, baseline, request, mono, {

@@ -9,7 +9,7 @@ import { isSameEntry, readEntry, type WorkspaceEntry } from '../checkpoints/read
 import { applyStep, placeOf, removeIfEmpty } from '../checkpoints/restore-step.ts'
 import { syncFileSystem } from '../checkpoints/snapshot-store.ts'
 import { type Disk, openWorkspaceFolder, systemDisk } from '../checkpoints/workspace-folder.ts'
-import { type Baseline, baselineFile, plannedFile } from './baseline.ts'
+import { type Baseline, baselineFile, nextBaselineFile } from './baseline.ts'
 
 export interface WorktreePlaces {
   sessionId: string
@@ -83,7 +83,7 @@ function withFolders(baseline: Baseline): ReadonlySet<string> {
 export function syncWorktree(request: SyncRequest, mono: () => number): SyncResult {
   const { sessionId, folder, root, workspaceRoot, discarded } = request
   const saved = baselineFile(folder, disk)
-  const baseline = saved.read()
+  const baseline = saved.read() ?? new Map()
   const theirs = walk(root, baseline, request, mono, null)
   const ours = walk(workspaceRoot, baseline, request, mono, null)
   refuseTooLarge(ours)
@@ -95,10 +95,12 @@ export function syncWorktree(request: SyncRequest, mono: () => number): SyncResu
   )
   const isUnknown = covers([...unclear, ...ours.skipped])
 
-  // A kill may leave files of the workspace in the worktree that the baseline does not know. They are not the agent's.
-  const planned = plannedFile(folder, disk)
-  for (const [path, entry] of planned.read()) {
-    if (isSameEntry(theirs.files.get(path) ?? null, entry)) baseline.set(path, entry)
+  // What a killed process brought in, or took out, is not the agent's work.
+  const planned = nextBaselineFile(folder, disk)
+  const plan = planned.read()
+  for (const path of plan === null ? [] : new Set([...plan.keys(), ...baseline.keys()])) {
+    const wanted = plan?.get(path) ?? null
+    if (isSameEntry(theirs.files.get(path) ?? null, wanted)) setOrDelete(baseline, path, wanted)
   }
 
   const steps: [path: string, from: WorkspaceEntry | null, to: WorkspaceEntry | null][] = []
@@ -116,7 +118,11 @@ export function syncWorktree(request: SyncRequest, mono: () => number): SyncResu
     else if (isSameEntry(agents, now)) setOrDelete(baseline, path, now)
   }
 
-  planned.write(new Map(steps.flatMap(([path, , to]) => (to === null ? [] : [[path, to] as const]))))
+  if (steps.length > 0) {
+    const next: Baseline = new Map(baseline)
+    for (const [path, , to] of steps) setOrDelete(next, path, to)
+    planned.write(next)
+  }
   // Removals first: a file may take the place of a folder.
   for (const step of steps.toSorted(([, , a], [, , b]) => Number(a !== null) - Number(b !== null))) {
     const [path, from, to] = step
@@ -124,7 +130,7 @@ export function syncWorktree(request: SyncRequest, mono: () => number): SyncResu
     if (problem === null) setOrDelete(baseline, path, to)
     if (to === null) removeEmptyFolders(root, path)
   }
-  syncFileSystem(folder)
+  if (steps.length > 0) syncFileSystem(folder)
   saved.write(baseline)
   planned.remove()
   return { mounts: mountsFor(request, ours.ignoredFolders) }
