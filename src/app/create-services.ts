@@ -47,10 +47,8 @@ export async function createServices(parts: Telling, undo: AsyncDisposableStack)
     jobs,
     tidyReplicas: () => replica.tidy(sessionLog.commit),
     expireElsewhere: elsewhere.expire,
-    async sweepElsewhere() {
-      await elsewhere.sweep()
-      await hosted.tidy()
-    },
+    sweepElsewhere: elsewhere.sweep,
+    tidyPrograms: hosted.tidy,
     tidyElsewhere: work.tidy,
   })
   return {

@@ -8,6 +8,7 @@ import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
 import { present } from '../../domain/present.ts'
 import { textOf } from '../../domain/session/message.ts'
+import { stoppedError } from '../../domain/session/session.ts'
 import type { ProgressItem } from '../../domain/supervision/supervision.ts'
 import type { HostParts, Lane } from '../../engine/run/run-scope.ts'
 import { LeftToAnother } from '../../engine/run/run-scope.ts'
@@ -20,7 +21,6 @@ import type { SupervisedSession, TakeStep } from '../sessions/take-step.ts'
 import { findSupervised } from '../sessions/take-step.ts'
 import type { ChangeSet, SetChange } from '../worktrees/change-set.ts'
 import type { Place } from './ask-permission.ts'
-import { pausedError } from './ask-permission.ts'
 import type { Said } from './said.ts'
 import type { Talk } from './talk.ts'
 import type { Terminals } from './terminals.ts'
@@ -64,7 +64,7 @@ export interface Started {
 }
 
 export interface HeldTalksDeps {
-  store: Pick<Store, 'sessions' | 'messages'>
+  store: Pick<Store, 'sessions' | 'messages' | 'supervised'>
   takeStep: TakeStep
   changes: RecordChanges
   shared: Pick<Shared, 'hold' | 'release'>
@@ -93,6 +93,8 @@ const ELSEWHERE_MS = 2_000
 /** Of an earlier conversation, told to a program that starts without it. */
 const MOST_STORY_CHARS = 40_000
 const MOST_STORY_MESSAGES = 100
+/** More than are ever open. */
+const MOST_SESSIONS = 10_000
 
 interface Entry {
   held: Held
@@ -146,9 +148,11 @@ export function createHeldTalks(deps: HeldTalksDeps) {
     }
     const { session } = await takeStep(sessionId, (now) => {
       const { status } = now.session.supervision
-      if (status === 'terminated' || status === 'paused') throw pausedError(status)
+      if (status === 'terminated') throw stoppedError(status)
       const { supervision, ...heard } = activity(now)
-      return { ...heard, supervision: { ...supervision, status: 'active', ...present({ place: place ?? undefined }) } }
+      // What was begun before the operator paused it goes on. `work-run.ts` refuses what is new.
+      const next = status === 'paused' ? status : 'active'
+      return { ...heard, supervision: { ...supervision, status: next, ...present({ place: place ?? undefined }) } }
     })
     return session
   }
@@ -226,7 +230,7 @@ export function createHeldTalks(deps: HeldTalksDeps) {
         takeNudge: () => entry.nudges.shift() ?? null,
         async whyGone(error) {
           const status = (await store.sessions.get(id))?.supervision?.status
-          return status === 'terminated' ? pausedError(status) : error
+          return status === 'terminated' ? stoppedError(status) : error
         },
         lastUsed: () => {
           entry.usedAt = clock.mono()
@@ -241,6 +245,8 @@ export function createHeldTalks(deps: HeldTalksDeps) {
     }
     entry.stop = changes.watch({ recordId: id, sessionId: id }, () => void look(id, entry))
     held.set(id, entry)
+    // Its operator may have ended it while the program started.
+    void look(id, entry)
     return entry
   }
 
@@ -262,6 +268,19 @@ export function createHeldTalks(deps: HeldTalksDeps) {
       supervision.status === 'active' ? { supervision: { status: 'interrupted' } } : {},
     ).catch(() => {})
     await shared.release(job(sessionId), owner).catch(() => {})
+  }
+
+  /** Nothing of the session works, here or elsewhere: its program ended with an earlier process. It counts against no limit then. */
+  async function restIfAlone(sessionId: string): Promise<void> {
+    if (held.has(sessionId) || starting.has(sessionId)) return
+    const { supervision } = await findSupervised(store, sessionId)
+    if (supervision.hosted === undefined || supervision.turnEnded !== true) return
+    if (!(await shared.hold(job(sessionId), owner, LEASE_MS))) return
+    const { result: rests } = await takeStep(sessionId, ({ session: { supervision: now } }) => {
+      const rests = now.status === 'active' && now.turnEnded === true
+      return { result: rests, supervision: rests ? { status: 'interrupted' as const } : {} }
+    })
+    if (rests) await shared.release(job(sessionId), owner)
   }
 
   return {
@@ -305,6 +324,11 @@ export function createHeldTalks(deps: HeldTalksDeps) {
     async tidy(): Promise<void> {
       for (const [sessionId, entry] of [...held]) {
         if (isIdle(entry.held) && clock.mono() - entry.usedAt >= entry.ttlMs) await end(sessionId, entry)
+      }
+      for (const { id } of await store.supervised.sessions({ statuses: ['active'], limit: MOST_SESSIONS })) {
+        await restIfAlone(id).catch((error: unknown) =>
+          logger.warn('a session without a program could not be put to rest', { session_id: id, error }),
+        )
       }
     },
 

@@ -73,7 +73,9 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
       refuseForeignCommand(operators, by, session.owner)
       refuseWorkspace(session)
       const { status, updatedAt } = session.supervision
-      if (status === to) return {}
+      // A hosted session that rests goes on with the next message.
+      const rests = to === 'active' && status === 'interrupted' && session.supervision.hosted !== undefined
+      if (status === to || rests) return {}
       refuseEnded(session)
       return {
         supervision: { status: to, updatedAt: to === 'active' ? at : updatedAt },
