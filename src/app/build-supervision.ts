@@ -23,7 +23,7 @@ export function buildSupervision(parts: Telling, undo: AsyncDisposableStack) {
     async () => (await elsewhere.sessions.list({ statuses: ['active'], limit: MOST_OPEN })).some(isHostedSession),
   )
   const { settings, store, sessionLog, feed, messenger, workspaces, replica } = parts
-  const { localAddress, telemetry, clock, ids, log } = parts
+  const { telemetry, clock, ids, log } = parts
   const ownPaths = serverPaths(parts)
   const clients = createOpenClients()
   const connections = shareConnections(clients, replica)
@@ -52,7 +52,6 @@ export function buildSupervision(parts: Telling, undo: AsyncDisposableStack) {
       ...parts,
       elsewhere,
       serverPaths: ownPaths,
-      mcpUrl: () => (localAddress === null ? null : `${localAddress}/mcp`),
     },
     undo,
   )

@@ -14,6 +14,7 @@ export const scripted = {
 }
 const PASSPHRASE = 'correct horse battery'
 const LOOK_MS = 20
+const MOST_MS = 40_000
 
 export interface HouseOptions {
   /** More keys of quarterdeck.yaml. */
@@ -31,13 +32,14 @@ export type Row = Record<string, any>
 
 export type HostedHouse = Awaited<ReturnType<typeof openHostedHouse>>
 
-/** Looks again and again: there is no limit of time here, because the machine may be busy. The test has one. */
+/** Looks again and again. Throws, naming what it looked at, after a time that is long also for a busy machine. */
 export async function until<T>(look: () => T | Promise<T>): Promise<NonNullable<Awaited<T>>> {
-  for (;;) {
+  for (const until = performance.now() + MOST_MS; performance.now() < until; ) {
     const found = await look()
     if (found !== undefined && found !== null && found !== false) return found
     await new Promise((done) => setTimeout(done, LOOK_MS))
   }
+  throw new Error(`Waited ${MOST_MS} ms in vain: ${look}`)
 }
 
 /** Use it with `await using`. */

@@ -1,9 +1,11 @@
 // Operators and the sessions of hosted agents: a real server, the scripted ACP agent, and ctl as a process of its own.
 
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { openHostedHouse, until } from './hosted-house.ts'
+import { openHostedHouse, type Row, scripted, until } from './hosted-house.ts'
 
-const LONG = { timeout: 60_000 }
+const LONG = { timeout: 300_000 }
 
 test(
   'terminate ends the program, cancels what runs, waits and is queued, and interrupts its approvals',
@@ -54,3 +56,65 @@ test('a paused session takes no message and its agent is refused what it asks, u
   await house.until(next, 'completed')
   expect(await house.said('one')).toContain('Your operator had paused this session')
 })
+
+test(
+  'ctl start begins a session of any host, in a workspace of the settings, and people go on with it',
+  LONG,
+  async () => {
+    const host = { host_cli: scripted.command, host_cli_args: scripted.args }
+    await using house = await openHostedHouse({ settings: { ...host, max_concurrent_sessions: 1 } })
+    expect(await house.ctl('passphrase', '--passphrase-fd', '3')).not.toMatchObject({ code: 0 })
+    expect(await house.deciding('passphrase')).toMatchObject({ code: 0 })
+
+    const started = await house.deciding(
+      'start',
+      'write new.txt made',
+      '--workspace',
+      'shop',
+      '--title',
+      'New',
+      '--json',
+    )
+    const { session_id: id, host: name, owner_user_id: owner } = JSON.parse(started.out)
+    expect([name, owner]).toEqual(['custom', 'local_user'])
+    const [changes] = await until(async () => ((await house.approvals()).length > 0 ? house.approvals() : null))
+    expect([changes?.kind, changes?.title]).toEqual(['changes', 'Create new.txt +1 −0'])
+    const { supervision, messages } = await house.session(id)
+    expect(supervision).toMatchObject({
+      status: 'active',
+      title: 'New',
+      prompt: 'write new.txt made',
+      pid: expect.any(Number),
+    })
+    expect(messages[0]).toMatchObject({ role: 'user', content: 'write new.txt made' })
+
+    // The agent that it works with has no folder of its own, so nobody else can begin with it.
+    const others = [
+      await house.call('POST', '/sessions/other/messages', { message: 'pwd', agent: 'host:custom' }),
+      await house.call('POST', `/sessions/${id}/messages`, { message: 'pwd', agent: 'coder' }),
+      await house.call('POST', '/sessions', { prompt: 'x', workspace: 'shop' }),
+      await house.call('POST', '/sessions', { prompt: 'x', workspace: '/usr' }),
+      await house.call('POST', '/sessions', { prompt: 'x', workspace: 'shop', host: 'claude' }),
+    ]
+    expect(others.map(({ body }) => body.code)).toEqual([
+      'agent_not_found',
+      'invalid_request',
+      'limit',
+      'forbidden',
+      'conflict',
+    ])
+    expect(others[4]?.body.detail).toContain('npm install -g @agentclientprotocol/claude-agent-acp')
+    expect((await house.call('GET', '/agents')).body.agents.map((one: Row) => one.name)).toEqual(['coder'])
+
+    expect(await house.deciding('approve', changes?.approval_id, '--digest', changes?.digest)).toMatchObject({
+      code: 0,
+    })
+    await until(() => existsSync(join(house.shop, 'new.txt')))
+    const next = await house.say(id, 'pwd')
+    await house.until(next, 'completed')
+    expect(await house.said(id)).toContain(house.shop)
+    // One that rests makes way.
+    expect((await house.call('POST', '/sessions', { prompt: 'say hi', workspace: 'shop' })).status).toBe(201)
+    await until(async () => (await house.session(id)).supervision.status === 'interrupted')
+  },
+)

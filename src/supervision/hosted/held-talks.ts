@@ -146,6 +146,10 @@ export function createHeldTalks(deps: HeldTalksDeps) {
         'This session began before its agent worked in a program. Begin a new one.',
       )
     }
+    // A started session counts already. Here it has to find its place among those that are open.
+    await takeStep(sessionId, ({ session: { supervision } }) =>
+      supervision.status === 'created' ? { supervision: { status: 'interrupted' } } : {},
+    )
     const { session } = await takeStep(sessionId, (now) => {
       const { status } = now.session.supervision
       if (status === 'terminated') throw stoppedError(status)
@@ -186,11 +190,12 @@ export function createHeldTalks(deps: HeldTalksDeps) {
     const earlier = session.supervision.hosted?.acpSession ?? null
     const started = await start(session, host, { earlier, onHeard })
     const { talk, isSame } = started
-    const { session: now } = await takeStep(id, ({ session: { supervision } }) =>
-      supervision.hosted?.acpSession === talk.acpSession
-        ? {}
-        : { supervision: { hosted: { ...supervision.hosted, acpSession: talk.acpSession } } },
-    )
+    const { session: now } = await takeStep(id, ({ session: { supervision }, at }) => ({
+      supervision: {
+        hosted: { ...supervision.hosted, acpSession: talk.acpSession },
+        spawned: talk.pid === undefined ? null : { pid: talk.pid, startedAt: at },
+      },
+    }))
     let isStoryDue = !isSame
     const nudged = new EventTarget()
     const entry: Entry = {
@@ -264,9 +269,9 @@ export function createHeldTalks(deps: HeldTalksDeps) {
       .catch((error: unknown) =>
         logger.warn('the program of an agent could not be ended', { session_id: sessionId, error }),
       )
-    await takeStep(sessionId, ({ session: { supervision } }) =>
-      supervision.status === 'active' ? { supervision: { status: 'interrupted' } } : {},
-    ).catch(() => {})
+    await takeStep(sessionId, ({ session: { supervision } }) => ({
+      supervision: { spawned: null, ...(supervision.status === 'active' ? { status: 'interrupted' as const } : {}) },
+    })).catch(() => {})
     await shared.release(job(sessionId), owner).catch(() => {})
   }
 
@@ -278,7 +283,7 @@ export function createHeldTalks(deps: HeldTalksDeps) {
     if (!(await shared.hold(job(sessionId), owner, LEASE_MS))) return
     const { result: rests } = await takeStep(sessionId, ({ session: { supervision: now } }) => {
       const rests = now.status === 'active' && now.turnEnded === true
-      return { result: rests, supervision: rests ? { status: 'interrupted' as const } : {} }
+      return { result: rests, supervision: rests ? { status: 'interrupted' as const, spawned: null } : {} }
     })
     if (rests) await shared.release(job(sessionId), owner)
   }
