@@ -73,11 +73,11 @@ async function checkedHost(definition: HostAgent): Promise<HostAgent> {
       )
     }
   }
-  return { ...definition, host: { ...host, workspace: realpathSync(host.workspace) } }
+  return { ...definition, host: { ...host, workspace: host.workspace === null ? null : realpathSync(host.workspace) } }
 }
 
 /** The program of a hosted agent has its own. */
-const noTools: Toolbox = {
+export const noTools: Toolbox = {
   start() {},
   tools: async () => new Map(),
   servers: () => [],

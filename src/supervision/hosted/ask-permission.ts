@@ -3,7 +3,6 @@
 
 import { isAtLeast } from '../../domain/agent/tool-settings.ts'
 import type { Clock } from '../../domain/clock.ts'
-import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
 import { isWithin } from '../../domain/is-within.ts'
 import type { Approval, HostApproval } from '../../domain/records/record.ts'
@@ -176,8 +175,3 @@ export function refusalOf({ status, reason }: Pick<Approval, 'status' | 'reason'
       return 'It was broken off before anybody answered.'
   }
 }
-
-export const pausedError = (status: string): ServerError =>
-  status === 'paused'
-    ? new ServerError('session_paused', 'The operator has paused this session. It goes on when they resume it.')
-    : new ServerError('session_ended', `This session is ${status}. Begin a new one.`)

@@ -8,6 +8,7 @@ import type { ContentBlock, StopReason } from '@agentclientprotocol/sdk'
 import { hasCode, ServerError } from '../../domain/errors.ts'
 import { type AnyRecord, type Approval, type HostApproval, isHostApproval } from '../../domain/records/record.ts'
 import type { ToolCall } from '../../domain/session/message.ts'
+import { stoppedError } from '../../domain/session/session.ts'
 import { aboutCall } from '../../domain/supervision/approval-audit.ts'
 import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import type { LoopEnd } from '../../engine/loop/agent-loop.ts'
@@ -256,7 +257,9 @@ const trail = (
 async function converse(working: Working): Promise<LoopEnd> {
   const { held, lane } = working
   const { talk } = held
-  if (talk.isPrompting && newMessages(lane).length > 0) {
+  const isNew = newMessages(lane).length > 0
+  if (isNew && (await isPaused(working))) throw stoppedError('paused')
+  if (talk.isPrompting && isNew) {
     await talk.cancel()
     if (talk.isGone) throw hostFailed('It did not stop for the new message, so it was ended. Send a message to go on.')
   }
@@ -265,8 +268,9 @@ async function converse(working: Working): Promise<LoopEnd> {
     const end = await listen(working)
     if (end.type === 'pending') return waitFor(working, end.pending)
     await working.teller.closeCalls('The agent’s program does not say how it ended.')
-    const isLast = prompts >= MOST_PROMPTS
-    const more = isLast || end.reason !== 'end_turn' ? [] : await followUps(working)
+    const isLast = prompts >= MOST_PROMPTS || end.reason !== 'end_turn' || (await isPaused(working))
+    const more = isLast ? [] : await followUps(working)
+    if (isLast && working.after.length > 0) await keepNotes(working)
     if (more.length > 0) {
       await working.teller.close()
       talk.prompt([{ type: 'text', text: more.join('\n\n') }])
@@ -280,6 +284,19 @@ async function converse(working: Working): Promise<LoopEnd> {
     return answered(working.teller, end.reason)
   }
 }
+
+/** Its operator lets it begin nothing new. What it asks now is refused; what was decided counts. */
+const isPaused = async ({ deps, held }: Working): Promise<boolean> =>
+  (await deps.store.sessions.get(held.session.id))?.supervision?.status === 'paused'
+
+async function refusePaused(working: Working, request: OpenRequest): Promise<null> {
+  if (!working.after.includes(WAS_PAUSED)) working.after.push(WAS_PAUSED)
+  await deny(working, request, WAS_PAUSED)
+  return null
+}
+
+const WAS_PAUSED =
+  'Your operator had paused this session, so what you asked for then was refused. Ask again for what you still need.'
 
 const newMessages = ({ scope: { run } }: Lane<HostParts>): readonly { role: string }[] =>
   run.input.messages.filter(({ role }) => role === 'user')
@@ -397,11 +414,13 @@ async function askAbout(working: Working, request: OpenRequest): Promise<HostApp
   if (request.kind === 'question') {
     const approval = questionApproval(deps, held.session, run.id, request)
     const before = answeredBefore(decided, approval.supervised?.contentKey ?? '')
-    if (before === null) return approval as HostApproval
+    if (before === null) return (await isPaused(working)) ? refusePaused(working, request) : (approval as HostApproval)
     await answerWith(working, request, before)
     return null
   }
-  if (request.kind === 'write') return askWrite(working, request)
+  if (request.kind === 'write') {
+    return (await isPaused(working)) ? refusePaused(working, request) : askWrite(working, request)
+  }
   const call = request.kind === 'permission' ? request.call : commandCall(held, request)
   const shown = teller.show(call)
   if (request.kind === 'permission' && !canAllowOnce(request.options)) {
@@ -413,6 +432,7 @@ async function askAbout(working: Working, request: OpenRequest): Promise<HostApp
     await answerWith(working, request, before)
     return null
   }
+  if (await isPaused(working)) return refusePaused(working, request)
   const verdict = await judgePermission(deps, held.session, held.place, run.id, shown)
   if (verdict.verdict === 'allow') await allow(working, request)
   else if (verdict.verdict === 'refuse') await deny(working, request, verdict.why)
@@ -514,7 +534,7 @@ async function proposeChanges(working: Working, set: ChangeSet): Promise<LoopEnd
   const { deps, lane, held } = working
   if (set.changes.length === 0) return null
   const callId = showChanges(working, set)
-  if (await isAutoApproved(deps, held.session, set)) {
+  if (!(await isPaused(working)) && (await isAutoApproved(deps, held.session, set))) {
     const applied = await applyNow(working, set, null)
     await finishChanges(working, callId, applied)
     return null
