@@ -262,7 +262,7 @@ async function converse(working: Working): Promise<LoopEnd> {
     if (end.type === 'pending') return waitFor(working, end.pending)
     await working.teller.closeCalls('The agent’s program does not say how it ended.')
     const isLast = prompts >= MOST_PROMPTS
-    const more = isLast || end.reason !== 'end_turn' ? [] : await followUps(working)
+    const more = isLast || !GOES_ON.has(end.reason) ? [] : await followUps(working)
     if (more.length > 0) {
       await working.teller.close()
       talk.prompt([{ type: 'text', text: more.join('\n\n') }])
@@ -276,6 +276,9 @@ async function converse(working: Working): Promise<LoopEnd> {
     return answered(working.teller, end.reason)
   }
 }
+
+/** A program that was not cancelled by us and says so has ended its turn because of a no. */
+const GOES_ON: ReadonlySet<StopReason> = new Set(['end_turn', 'cancelled'])
 
 const newMessages = ({ scope: { run } }: Lane<HostParts>): readonly { role: string }[] =>
   run.input.messages.filter(({ role }) => role === 'user')
