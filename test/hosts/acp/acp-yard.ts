@@ -14,6 +14,7 @@ import {
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'vitest'
+import { until } from '../../crash/support/until.ts'
 import type { Host } from '../hosts.ts'
 import { programOf } from '../hosts.ts'
 import { type Asked as Prompt, type ScriptedModel, type Step, startScriptedModel } from '../scripted-model.ts'
@@ -90,8 +91,11 @@ export async function openAcpYard(of: Host, { script, isFearless = false }: AcpY
     execFileSync('git', args, { cwd: workspace })
   const model = await startScriptedModel((_results, _tools, asked) => script(asked, { workspace, outside, host }))
   const variables = { ...of.env(model.url), ...host.env }
-  const files = { ...of.files(model.url), ...(isFearless ? host.fearless.files : {}) }
-  writeFileSync(join(folder, 'agent'), starter(program, files), { mode: 0o755 })
+  const files = host.files(of.files(model.url))
+  const added = isFearless ? host.fearless.files : {}
+  writeFileSync(join(folder, 'agent'), starter(program, [...Object.entries(files), ...Object.entries(added)]), {
+    mode: 0o755,
+  })
   const agent = {
     name: 'coder',
     host: {
@@ -112,6 +116,19 @@ export async function openAcpYard(of: Host, { script, isFearless = false }: AcpY
   const newest = async (): Promise<Run> => (await runs())[0] ?? { run_id: '', status: 'none' }
   const pending = async () => (await supervisor.approvals()).filter(({ status }) => status === 'pending')
   const isAtRest = ({ status }: Run): boolean => !['none', 'queued', 'running'].includes(status)
+
+  /** What was seen is part of the error: a host that does something else is seldom seen twice. */
+  async function wait(what: string, isSo: () => Promise<boolean>): Promise<void> {
+    await until(what, isSo, PATIENCE.timeout).catch(async (error: Error) => {
+      const seen = {
+        runs: await runs(),
+        asked: await pending(),
+        results: model.results,
+        messages: await yard.messages(),
+      }
+      throw new Error(`${error.message}: ${JSON.stringify(seen, null, 1)}`)
+    })
+  }
 
   const yard: AcpYard = {
     host,
@@ -153,12 +170,13 @@ export async function openAcpYard(of: Host, { script, isFearless = false }: AcpY
       if (status !== 202) throw new Error(`POST /sessions/…/messages: ${status} ${JSON.stringify(body)}`)
     },
     async rested() {
-      await expect.poll(async () => isAtRest(await newest()), PATIENCE).toBe(true)
+      await wait('it did not come to rest', async () => isAtRest(await newest()))
       return newest()
     },
     async decide(tool, decision) {
-      await expect.poll(async () => (await pending()).map((one) => one.tool), PATIENCE).toContain(tool)
-      const asked = (await pending()).find((one) => one.tool === tool) as Asked
+      const find = async () => (await pending()).find((one) => one.tool === tool)
+      await wait(`nobody asked about ${tool}`, async () => (await find()) !== undefined)
+      const asked = (await find()) as Asked
       const { status, body } = await supervisor.post(`/approvals/${asked.approval_id}`, {
         digest: asked.digest,
         ...decision,
@@ -193,11 +211,11 @@ export async function openAcpYard(of: Host, { script, isFearless = false }: AcpY
 const textOf = (path: string): string | null => (existsSync(path) ? readFileSync(path, 'utf8') : null)
 
 /** Puts the host's own settings into the home folder that it is given, as a person would have done before. */
-function starter(program: string, files: Readonly<Record<string, string>>): string {
-  const puts = Object.entries(files).map(
-    ([path, text]) => `mkdir -p "$(dirname "$HOME/${path}")"\ncat > "$HOME/${path}" <<'END'\n${text}\nEND\n`,
-  )
-  return `#!/bin/sh\n${puts.join('')}exec '${program}' "$@"\n`
+function starter(program: string, files: readonly [path: string, text: string][]): string {
+  const paths = [...new Set(files.map(([path]) => path))]
+  const begins = paths.map((path) => `mkdir -p "$(dirname "$HOME/${path}")"\n: > "$HOME/${path}"\n`)
+  const puts = files.map(([path, text]) => `cat >> "$HOME/${path}" <<'END'\n${text}\nEND\n`)
+  return `#!/bin/sh\n${[...begins, ...puts].join('')}exec '${program}' "$@"\n`
 }
 
 async function* linesOf(answer: Response): AsyncGenerator<string> {

@@ -21,7 +21,7 @@ const script: AcpYardOptions['script'] = ({ name, results }, { workspace, outsid
     case 'endless':
       return { text: 'I begin', isCut: true }
     case 'run':
-      return isDone ? { text: 'It ran.' } : host.shell('echo one >> count.txt; echo did-it')
+      return isDone || results.length > 5 ? { text: 'It ran.' } : host.shell('echo one >> count.txt; echo did-it')
     case 'run once':
       return results.length === 0 ? host.shell('echo one >> count.txt; echo did-it') : { text: 'I give up.' }
     case 'background':
@@ -167,10 +167,10 @@ function tests(host: Host): void {
     expect(yard.model.results).toEqual([expect.stringMatching(/Read-only file system/)])
   })
 
-  test('writes only in its own copy where its user told it to ask nobody', async () => {
+  test('writes only in its own copy what it writes without asking', async () => {
     await using yard = await open({ isFearless: true })
 
-    await yard.say('Please [[run]] it.')
+    await yard.say(`Please [[${yard.host.fearless.prompt}]].`)
     await expect.poll(async () => (await yard.approvals()).length, { timeout: 90_000 }).toBe(1)
     expect(yard.read('count.txt')).toBeNull()
     const changes = await yard.decide('apply_changes', { decision: 'approve' })
