@@ -135,6 +135,22 @@ function tests(host: Host): void {
     await yard.say('Say [[hello]].')
     await yard.rested()
     expect(yard.model.lastRequest()).toContain('Please [[run]] it.')
+    expect(yard.model.lastRequest()).not.toContain('The program that had this conversation is gone')
+  })
+
+  test('has its changes written once, although the server was killed while a person looked at them', async () => {
+    await using yard = await open()
+
+    await yard.say('Please [[run]] it.')
+    await yard.decide(yard.host.shellTool, { decision: 'approve' })
+    await yard.supervisor.question()
+    await yard.supervisor.kill()
+    await yard.restart()
+    await yard.decide('apply_changes', { decision: 'approve' })
+
+    expect(await yard.rested()).toMatchObject({ status: 'completed' })
+    expect(yard.read('count.txt')).toBe('one\n')
+    expect((await yard.approvals()).map(({ status }) => status)).toEqual(['consumed', 'consumed'])
   })
 
   test('goes on after kill -9 of its own process, in mid-answer and while a person is asked', async () => {
@@ -190,5 +206,17 @@ function tests(host: Host): void {
     await yard.supervisor.stop()
 
     expect(yard.processes()).toEqual([])
+  })
+
+  test('asks also after a message that would tell it to ask nobody', async () => {
+    await using yard = await open()
+
+    for (const text of ['/allow-all', '/yolo']) {
+      await yard.say(text)
+      await yard.rested()
+    }
+    await yard.say('Please [[run]] it.')
+
+    expect(await yard.supervisor.question()).toMatchObject({ tool: yard.host.shellTool })
   })
 }
