@@ -64,10 +64,11 @@ export async function judgePermission(
 }
 
 /** A call that does not say what it does may do anything, and nothing like it is remembered. */
-const asked = (question: ReturnType<typeof questionOf>, isEmpty: boolean): ReturnType<typeof questionOf> =>
-  isEmpty && !isAtLeast(question.risk, 'high')
-    ? { ...question, risk: 'high', riskWhy: SAYS_NOTHING, matches: [] }
-    : question
+function asked(question: ReturnType<typeof questionOf>, isEmpty: boolean): ReturnType<typeof questionOf> {
+  if (!isEmpty) return question
+  const risk = isAtLeast(question.risk, 'high') ? {} : { risk: 'high' as const, riskWhy: SAYS_NOTHING }
+  return { ...question, ...risk, matches: [] }
+}
 
 const SAYS_NOTHING = 'does not say what it will do'
 

@@ -8,7 +8,7 @@ import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
 import { present } from '../../domain/present.ts'
 import { textOf } from '../../domain/session/message.ts'
-import type { ProgressItem } from '../../domain/supervision/supervision.ts'
+import type { ProgressItem, Supervision } from '../../domain/supervision/supervision.ts'
 import type { HostParts, Lane } from '../../engine/run/run-scope.ts'
 import { LeftToAnother } from '../../engine/run/run-scope.ts'
 import type { AcpWords } from '../../hosts/host.ts'
@@ -126,7 +126,7 @@ export function createHeldTalks(deps: HeldTalksDeps) {
     for (const [sessionId, entry] of held) {
       try {
         // It hung for so long that another replica has taken the session. What is left here may do no harm.
-        if (!(await shared.hold(job(sessionId), owner, LEASE_MS))) await end(sessionId, entry)
+        if (!(await shared.hold(job(sessionId), owner, LEASE_MS))) await letGo(sessionId, entry)
       } catch (error) {
         logger.warn('the lease of an agent’s program could not be renewed', { session_id: sessionId, error })
       }
@@ -179,6 +179,23 @@ export function createHeldTalks(deps: HeldTalksDeps) {
       heardAt = clock.mono()
       void takeStep(id, activity).catch(() => {})
     }
+    let progress: Partial<Supervision> = {}
+    let isReporting = false
+    /** One at a time: of a program that is quicker, the newest counts. */
+    async function report(news: Partial<Supervision>): Promise<void> {
+      progress = { ...progress, ...news }
+      if (isReporting) return
+      isReporting = true
+      while (Object.keys(progress).length > 0) {
+        const now = progress
+        progress = {}
+        await takeStep(id, (step) => {
+          const { supervision, ...heard } = activity(step)
+          return { ...heard, supervision: { ...supervision, ...now } }
+        }).catch(() => {})
+      }
+      isReporting = false
+    }
     const earlier = session.supervision.hosted?.acpSession ?? null
     const started = await start(session, host, { earlier, onHeard })
     const { talk, isSame } = started
@@ -199,13 +216,9 @@ export function createHeldTalks(deps: HeldTalksDeps) {
         session: now,
         ...started,
         ...started.files,
-        onProgress({ items, lastTool }) {
-          void takeStep(id, (step) => {
-            const { supervision, ...heard } = activity(step)
-            return { ...heard, supervision: { ...supervision, ...present({ progressSnapshot: items, lastTool }) } }
-          }).catch(() => {})
-        },
+        onProgress: ({ items, lastTool }) => void report(present({ progressSnapshot: items, lastTool })),
         async next(signal) {
+          signal.throwIfAborted()
           const said = talk.nextNow()
           if (said !== null) return said
           const either = new AbortController()
@@ -251,6 +264,15 @@ export function createHeldTalks(deps: HeldTalksDeps) {
   }
 
   async function end(sessionId: string, entry: Entry): Promise<void> {
+    await letGo(sessionId, entry)
+    await takeStep(sessionId, ({ session: { supervision } }) =>
+      supervision.status === 'active' ? { supervision: { status: 'interrupted' } } : {},
+    ).catch(() => {})
+    await shared.release(job(sessionId), owner).catch(() => {})
+  }
+
+  /** Ends the program. The session may be another replica's already. */
+  async function letGo(sessionId: string, entry: Entry): Promise<void> {
     if (held.get(sessionId) === entry) held.delete(sessionId)
     entry.stop()
     await entry.held.talk
@@ -258,10 +280,6 @@ export function createHeldTalks(deps: HeldTalksDeps) {
       .catch((error: unknown) =>
         logger.warn('the program of an agent could not be ended', { session_id: sessionId, error }),
       )
-    await takeStep(sessionId, ({ session: { supervision } }) =>
-      supervision.status === 'active' ? { supervision: { status: 'interrupted' } } : {},
-    ).catch(() => {})
-    await shared.release(job(sessionId), owner).catch(() => {})
   }
 
   return {

@@ -45,7 +45,13 @@ export function createTeller({ lane, talk, words, outputOf, onProgress }: Teller
 
   /** Stores the message that is open, with its calls. */
   async function close(): Promise<void> {
-    if (said === null) return
+    const ended = ending()
+    if (ended !== null) await writer.commit(ended)
+  }
+
+  /** The message that is open, with its calls, which ends here. */
+  function ending() {
+    if (said === null) return null
     const answer = said
     said = null
     isBegun = true
@@ -59,7 +65,7 @@ export function createTeller({ lane, talk, words, outputOf, onProgress }: Teller
       usage: scope.usage.total,
       at: writer.timestamp(),
     }
-    await writer.commit({ facts: [fact], messages: messagesOf(lane, answer) })
+    return { facts: [fact], messages: messagesOf(lane, answer) }
   }
 
   /** A character of a flood counts against the run's limit as one of a model does. */
@@ -100,9 +106,8 @@ export function createTeller({ lane, talk, words, outputOf, onProgress }: Teller
     const shown = show(call)
     call.isOver = true
     isBegun = true
-    await close()
     const durationMs = Math.max(0, Math.round(clock.mono() - call.shownAt))
-    await commitResult(lane, shown, outcome, { durationMs, audit })
+    await commitResult(lane, shown, outcome, { ...ending(), durationMs, audit })
   }
 
   function state(change: Record<string, unknown>): void {

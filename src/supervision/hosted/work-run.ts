@@ -25,7 +25,7 @@ import { APPLY, approvedSet, changesApproval, isAutoApproved, newChangesCall } f
 import { type Asking, contentOf, judgePermission, questionApproval, refusalOf } from './ask-permission.ts'
 import type { Held } from './held-talks.ts'
 import { type HostedCall, hasInput } from './hosted-call.ts'
-import { type OpenRequest, optionFor } from './open-request.ts'
+import { canAllowOnce, type OpenRequest, optionFor } from './open-request.ts'
 import { promptBlocks } from './prompt-blocks.ts'
 import { hostFailed } from './talk.ts'
 import { createTeller, type Teller } from './teller.ts'
@@ -76,8 +76,9 @@ export async function workRun(deps: WorkDeps, lane: Lane<HostParts>, held: Held)
     if (settled === 'done' && !hasMore(shared) && !talk.isPrompting) return answered(teller, 'end_turn')
     return await converse(shared)
   } catch (error) {
+    // Nobody listens to it any more.
+    await talk.cancel().catch(() => {})
     if (error instanceof StepBroken) throw error
-    if (signal.aborted) await held.talk.cancel().catch(() => {})
     const cause = signal.aborted || !talk.isGone ? error : await held.whyGone(error)
     await teller.closeCalls('The agent’s program said no more of it.').catch(() => {})
     throw new StepBroken(cause, teller.broken(), null)
@@ -255,7 +256,10 @@ const trail = (
 async function converse(working: Working): Promise<LoopEnd> {
   const { held, lane } = working
   const { talk } = held
-  if (talk.isPrompting && newMessages(lane).length > 0) await talk.cancel()
+  if (talk.isPrompting && newMessages(lane).length > 0) {
+    await talk.cancel()
+    if (talk.isGone) throw hostFailed('It did not stop for the new message, so it was ended. Send a message to go on.')
+  }
   if (!talk.isPrompting) await begin(working)
   for (let prompts = 1; ; prompts += 1) {
     const end = await listen(working)
@@ -353,7 +357,7 @@ async function listen(working: Working): Promise<Heard> {
     switch (said.type) {
       case 'update':
         await teller.take(said.update)
-        await teller.flush()
+        if (!talk.hasMore) await teller.flush()
         break
       case 'request': {
         if (said.request.kind === 'permission' && !hasInput(said.request.call.said)) await deps.pause(LATE_MS, signal)
@@ -403,6 +407,10 @@ async function askAbout(working: Working, request: OpenRequest): Promise<HostApp
   if (request.kind === 'write') return askWrite(working, request)
   const call = request.kind === 'permission' ? request.call : commandCall(held, request)
   const shown = teller.show(call)
+  if (request.kind === 'permission' && !canAllowOnce(request.options)) {
+    await deny(working, request, '')
+    return null
+  }
   const before = answeredBefore(decided, contentOf(shown))
   if (before !== null) {
     await answerWith(working, request, before)
