@@ -75,7 +75,10 @@ export function createTeller({ lane, talk, words, outputOf, onProgress }: Teller
     budget.wrote(text.length)
   }
 
-  /** Shows a call with all its arguments. Once: what comes later is part of its result, or of the question about it. */
+  /**
+   * Shows a call with all its arguments. Once: what comes later is part of its result, or of the question about it. Returns the call as it
+   * is known by now: some programs tell only with their question which tool it is.
+   */
   function show(call: HostedCall): ToolCall {
     const named = namedCall(words, call)
     const args = JSON.stringify(named.input)
@@ -86,12 +89,11 @@ export function createTeller({ lane, talk, words, outputOf, onProgress }: Teller
       answer.take({ type: 'tool_call_args', id: call.acpId, delta: args }, writer.timestamp())
       answer.take({ type: 'tool_call_end', id: call.acpId }, writer.timestamp())
       call.id = answer.calls.at(-1)?.id ?? ids.uuid()
-      call.name = named.tool
       call.shownAt = clock.mono()
       budget.wrote(args.length)
       onProgress({ lastTool: named.tool })
     }
-    return { id: call.id, type: 'function', function: { name: call.name, arguments: args } }
+    return { id: call.id, type: 'function', function: { name: named.tool, arguments: args } }
   }
 
   /** Its result, once. `audit`: what the trail gets with it. */

@@ -268,7 +268,7 @@ async function converse(working: Working): Promise<LoopEnd> {
     const end = await listen(working)
     if (end.type === 'pending') return waitFor(working, end.pending)
     await working.teller.closeCalls('The agent’s program does not say how it ended.')
-    const isLast = prompts >= MOST_PROMPTS || end.reason !== 'end_turn' || (await isPaused(working))
+    const isLast = prompts >= MOST_PROMPTS || !GOES_ON.has(end.reason) || (await isPaused(working))
     const more = isLast ? [] : await followUps(working)
     if (isLast && working.after.length > 0) await keepNotes(working)
     if (more.length > 0) {
@@ -284,6 +284,9 @@ async function converse(working: Working): Promise<LoopEnd> {
     return answered(working.teller, end.reason)
   }
 }
+
+/** A program that was not cancelled by us and says so has ended its turn because of a no. */
+const GOES_ON: ReadonlySet<StopReason> = new Set(['end_turn', 'cancelled'])
 
 /** Its operator lets it begin nothing new. What it asks now is refused; what was decided counts. */
 const isPaused = async ({ deps, held }: Working): Promise<boolean> =>
