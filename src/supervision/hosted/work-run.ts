@@ -596,16 +596,24 @@ async function applyNow(working: Working, set: ChangeSet, approval: HostApproval
   const written = set.changes.filter(({ path }) => files.includes(path))
   await held.settled(written)
   if (approval !== null) {
-    await noteApplied(working, approval, conflicts.length === 0 ? null : `Changed meanwhile: ${conflicts.join(', ')}.`)
+    const why = conflicts.length === 0 ? null : `Changed meanwhile: ${conflicts.join(', ')}.`
+    await noteApplied(working, approval, why, conflicts)
   }
   return { files, conflicts, warnings }
 }
 
-async function noteApplied({ deps, lane }: Working, approval: HostApproval, why: string | null): Promise<void> {
+async function noteApplied(
+  { deps, lane }: Working,
+  approval: HostApproval,
+  why: string | null,
+  conflicts?: readonly string[],
+): Promise<void> {
   await deps.takeStep(approval.sessionId, async ({ at }) => {
     const now = await deps.store.waits.get(approval.id)
     if (now === null || !isHostApproval(now)) return {}
-    const patch = why === null ? { appliedAt: at } : { appliedAt: at, notApplied: why }
+    const failed =
+      why === null ? {} : { notApplied: why, ...(conflicts === undefined ? {} : { conflicts: [...conflicts] }) }
+    const patch = { appliedAt: at, ...failed }
     const status = why === null ? 'applied' : 'failed'
     return {
       settle: [{ id: approval.id, patch: { supervised: { ...now.supervised, ...patch } } }],

@@ -13,6 +13,7 @@ import { type PersonKind, recordKinds } from '../../domain/records/record-kinds.
 import { urgencyOf } from '../inbox/urgency.ts'
 import { alert } from './kinds/alert.ts'
 import { approval, toolWords } from './kinds/approval.ts'
+import { changesView, MOST_IN_LIST } from './kinds/changes.ts'
 import { isPerson, type KindWords } from './kinds/kind-words.ts'
 import { prompt } from './kinds/prompt.ts'
 import { standby } from './kinds/standby.ts'
@@ -28,6 +29,7 @@ const NO_SCENE: RecordScene = { folder: null, title: null, prompt: null }
 
 export const describe = (record: PersonRecord, scene = NO_SCENE): RecordView => ({
   ...describeInShort(record, scene),
+  ...(record.wait === 'approval' ? changesView(record, Number.POSITIVE_INFINITY) : {}),
   body: wordsOf(record).body(record, scene),
 })
 
@@ -43,6 +45,7 @@ export function describeInShort(record: PersonRecord, scene = NO_SCENE): RecordV
     session: { id: record.sessionId, title: scene.title },
     owner: record.owner,
     ...kind,
+    ...(record.wait === 'approval' ? changesView(record, MOST_IN_LIST) : {}),
     body: [],
     context: {
       request: scene.prompt,
