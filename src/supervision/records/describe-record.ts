@@ -40,7 +40,7 @@ export function describeInShort(record: PersonRecord, scene = NO_SCENE): RecordV
   return {
     id: record.id,
     kind: recordKinds[record.wait].wire.kind,
-    agent: record.supervised?.host ?? record.agent,
+    agent: agentOf(record),
     folder: scene.folder,
     session: { id: record.sessionId, title: scene.title },
     owner: record.owner,
@@ -65,6 +65,12 @@ export function describeInShort(record: PersonRecord, scene = NO_SCENE): RecordV
     expires_at: timeOf(record.expiresAt),
   }
 }
+
+/** An agent that we host has a name of its own. Of the others only the program is known. */
+const agentOf = (record: PersonRecord): string =>
+  record.wait === 'approval' && record.supervised?.run === true
+    ? record.agent
+    : (record.supervised?.host ?? record.agent)
 
 /** What can be answered to a record of this kind, also if it is over. */
 export function actionsOf(record: PersonRecord): RecordAction[] {
