@@ -22,6 +22,16 @@ test('a change of several files is told, read and decided file by file, and says
     hosted: { workspace: { 'a.txt': 'one\n', 'b.txt': 'two\n', 'c.txt': 'three\n', 'd.txt': 'four\n' } },
   })
   const { client } = house
+  expect(await client.agents.get(CODER)).toMatchObject({
+    model: null,
+    host: {
+      name: 'custom',
+      writes: 'worktree',
+      unconfined: false,
+      network: true,
+      workspace: expect.stringMatching(/\/work\/shop$/),
+    },
+  })
   const { asked } = await changed(
     house,
     'write a.txt ONE\nwrite b.txt TWO\nwrite c.txt THREE\nwrite d.txt FOUR\nwrite .github/workflows/x.yml on: push\nleave ln -s a.txt link\nsay Done.',

@@ -111,6 +111,8 @@ export interface Approval extends WaitBase, DecidedRecord {
   supervised?: AskedElsewhere & {
     /** A run of ours waits for it, because this server hosts the agent; absent: the agent works elsewhere and fetches the answer itself. */
     run?: true
+    /** No sandbox confines the program that asks. */
+    unconfined?: true
     /** Of `changes`: what they do to each file, and what was left out with the reason. The bytes are its `Proposal`. */
     changes?: FileOfSet[]
     left?: { path: string; why: string }[]

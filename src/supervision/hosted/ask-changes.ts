@@ -14,7 +14,7 @@ import { summaryOf } from '../diffs/propose-change.ts'
 import type { SupervisedSession, TakeStep } from '../sessions/take-step.ts'
 import { type ChangeChoices, noChoices, readChoices } from '../worktrees/change-choices.ts'
 import { type ChangeSet, changeSetOf, editedSet, packSet, unpackSet } from '../worktrees/change-set.ts'
-import { type Asking, ofRun } from './ask-permission.ts'
+import { type Asking, ofRun, type Place } from './ask-permission.ts'
 
 /** The name under which the change is in the transcript. */
 export const APPLY = 'apply_changes'
@@ -23,6 +23,7 @@ export const APPLY = 'apply_changes'
 export async function changesApproval(
   asking: Asking & { judge: JudgeWork; takeStep: TakeStep },
   session: SupervisedSession,
+  place: Place,
   runId: string,
   callId: string,
   set: ChangeSet,
@@ -60,6 +61,7 @@ export async function changesApproval(
     ),
     runId,
     session,
+    place,
   )
   const { supervised } = approval
   // Before the run waits for it, so that whoever looks at the approval finds what it is about.

@@ -391,7 +391,7 @@ async function askAbout(working: Working, request: OpenRequest): Promise<HostApp
   const { deps, lane, held, teller, decided } = working
   const { run } = lane.scope
   if (request.kind === 'question') {
-    const approval = questionApproval(deps, held.session, run.id, request)
+    const approval = questionApproval(deps, held.session, held.place, run.id, request)
     const before = answeredBefore(decided, approval.supervised?.contentKey ?? '')
     if (before === null) return approval as HostApproval
     await answerWith(working, request, before)
@@ -463,7 +463,7 @@ async function askWrite(
     return null
   }
   const callId = showChanges(working, set)
-  return changesApproval(deps, held.session, lane.scope.run.id, callId, set)
+  return changesApproval(deps, held.session, held.place, lane.scope.run.id, callId, set)
 }
 
 async function writeApproved(
@@ -511,7 +511,7 @@ async function proposeChanges(working: Working, set: ChangeSet): Promise<LoopEnd
     await finishChanges(working, callId, applied)
     return null
   }
-  const approval = await changesApproval(deps, held.session, lane.scope.run.id, callId, set)
+  const approval = await changesApproval(deps, held.session, held.place, lane.scope.run.id, callId, set)
   return waitFor(working, [pendingOf(approval, true)])
 }
 

@@ -6,7 +6,7 @@ import { databaseIn } from '../../../app/data-dir.ts'
 import { examineDataDir, migrateSharedStore } from '../../../app/open-store.ts'
 import type { ServerSettings } from '../../../config/settings/server-settings.ts'
 import { abortAfter } from '../../../domain/abort.ts'
-import type { ModelAgent, ModelSettings } from '../../../domain/agent/agent.ts'
+import type { HostAgent, ModelAgent, ModelSettings } from '../../../domain/agent/agent.ts'
 import type { Clock } from '../../../domain/clock.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import { isRecord } from '../../../domain/is-record.ts'
@@ -219,6 +219,15 @@ async function canWriteFile(folder: string): Promise<boolean> {
 }
 
 /** The program that starts agents, and how far an agent that it starts is kept away from what guards it. */
+/** An agent that the server hosts. */
+export async function checkHosted(agent: HostAgent, io: Io): Promise<Check[]> {
+  const { lookAtHost } = await import('../../look-at-host.ts')
+  const found = await lookAtHost(agent, io)
+  return found.map(({ status, detail, mend }) =>
+    present({ name: 'Host', status, detail, mend: mend === '' ? undefined : mend }),
+  )
+}
+
 export async function checkHost(settings: SupervisionSettings, searchPath: string): Promise<Check[]> {
   const search = { workspaces: writableFolders(settings), searchPath }
   try {

@@ -1,5 +1,6 @@
 // What an approval asks, in words: what would be done, what speaks against it, and what is behind it.
 
+import { UNCONFINED } from '../../../domain/agent/agent.ts'
 import type { Approval, ChangeSummary } from '../../../domain/records/record.ts'
 import { shownPath } from '../../../domain/text/lookalike.ts'
 import { maskEntries } from '../../../domain/text/secret-name.ts'
@@ -132,6 +133,7 @@ function warningsOf(approval: Approval, { diff }: RecordScene): string[] {
   const isEdited = (supervised?.isEdited === true || editedArguments !== null) && status === 'pending'
   return [
     ...callWarnings(approval),
+    ...(supervised?.unconfined === true ? [`The agent’s program is ${UNCONFINED}.`] : []),
     ...(isEdited ? ['An operator has changed what the agent asked for. You decide about the edited version.'] : []),
     ...((kind === 'diff' || kind === 'changes') && diff === null
       ? ['The diff is gone. Reject it, and let the agent ask again.']
