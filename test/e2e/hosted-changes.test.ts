@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import type { ShownApproval } from '../../src/client/wire.ts'
+import type { HostChoice, ShownApproval } from '../../src/client/wire.ts'
 import { CODER, type ConsoleHouse, openConsoleHouse } from '../console/support/console-house.ts'
 
 const LATE = { timeout: 60_000 }
@@ -92,4 +92,54 @@ test('a change of several files is told, read and decided file by file, and says
     'Mine.\n',
   ])
   expect(existsSync(shop('.github'))).toBe(false)
+})
+
+test('a session tells what its program offers, and a message chooses of it', async () => {
+  await using house = await openConsoleHouse({ hosted: { workspace: { 'a.txt': 'one\n' } } })
+  const { client } = house
+  const session = crypto.randomUUID()
+  const said = async (text: string, host?: HostChoice) => {
+    const { run_id } = await client.send(session, text, { agent: CODER, ...(host === undefined ? {} : { host }) })
+    await expect.poll(async () => (await client.run(run_id)).status, LATE).toMatch(/completed|failed/)
+    return (await client.run(run_id)).answer ?? (await client.run(run_id)).error?.code
+  }
+  await said('commands plan,review\nusage 0.25 1200\nstate')
+  const { host, hosted, kind } = await client.sessions.get(session)
+  expect([kind, hosted, host]).toEqual([
+    'supervised',
+    true,
+    {
+      mode: 'ask',
+      modes: [
+        { id: 'ask', name: 'Ask', description: null },
+        { id: 'code', name: 'Code', description: null },
+      ],
+      commands: expect.arrayContaining([expect.objectContaining({ name: 'plan' })]),
+      config: [
+        {
+          ...{ id: 'model', name: 'Model', description: null, value: 'small' },
+          values: [
+            { value: 'small', name: 'Small' },
+            { value: 'large', name: 'Large' },
+          ],
+        },
+        { id: 'thinks', name: 'Thinks', description: null, value: false, values: null },
+      ],
+      usage: { used: 1_200, size: 200_000, cost: { amount: 0.25, currency: 'USD' } },
+    },
+  ])
+  expect(await said('state', { mode: 'code', config: { model: 'large', thinks: true } })).toBe(
+    '{"mode":"code","config":{"model":"large","thinks":"true"}}',
+  )
+  expect(await said('', { command: 'plan' }).catch(({ code }) => code)).toBe('invalid_request')
+  expect(await said('now', { command: 'plan' })).toContain('Ran /plan')
+  expect(await said('state', { mode: 'none' })).toBe('invalid_request')
+  await expect(client.send(crypto.randomUUID(), 'hello', { host: { mode: 'code' } })).rejects.toMatchObject({
+    code: 'invalid_request',
+  })
+  // The session shows what was chosen.
+  expect((await client.sessions.get(session)).host).toMatchObject({
+    mode: 'code',
+    config: [{ value: 'large' }, { value: true }],
+  })
 })

@@ -41,10 +41,9 @@ test('when the caller has left, it says so and since when', () => {
 
 test('a program that nothing confines is told with all that it asks', () => {
   const supervised = { ...asked, change: null, run: true as const }
-  expect(view({ kind: 'permission', supervised }).warnings).toEqual([])
-  expect(view({ kind: 'permission', supervised: { ...supervised, unconfined: true } }).warnings).toEqual([
-    'The agent’s program is unconfined: runs without a sandbox.',
-  ])
+  const warning = 'The agent’s program is unconfined: runs without a sandbox.'
+  expect(view({ kind: 'permission', supervised }).warnings).not.toContain(warning)
+  expect(view({ kind: 'permission', supervised: { ...supervised, unconfined: true } }).warnings).toContain(warning)
 })
 
 test('a list says that letters look like others, and the warning itself is not among the arguments', () => {
