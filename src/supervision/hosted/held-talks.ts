@@ -167,11 +167,12 @@ export function createHeldTalks(deps: HeldTalksDeps) {
       return await wake(sessionId)
     } catch (error) {
       if (!hasCode(error, 'limit')) throw error
+      const { sessions = [] } = error.details
+      for (const id of Array.isArray(sessions) ? sessions : []) await restIfAlone(String(id))
       const owned = (await store.sessions.get(sessionId))?.owner
       const idle = [...held].filter(([, { held: one }]) => one.session.owner === owned && isIdle(one))
       const [oldest] = idle.sort(([, a], [, b]) => a.usedAt - b.usedAt)
-      if (oldest === undefined) throw error
-      await end(...oldest)
+      if (oldest !== undefined) await end(...oldest)
       return wake(sessionId)
     }
   }

@@ -415,7 +415,7 @@ async function askAbout(working: Working, request: OpenRequest): Promise<HostApp
   const { deps, lane, held, teller, decided } = working
   const { run } = lane.scope
   if (request.kind === 'question') {
-    const approval = questionApproval(deps, held.session, run.id, request)
+    const approval = questionApproval(deps, held.session, held.place, run.id, request)
     const before = answeredBefore(decided, approval.supervised?.contentKey ?? '')
     if (before === null) return (await isPaused(working)) ? refusePaused(working, request) : (approval as HostApproval)
     await answerWith(working, request, before)
@@ -494,7 +494,7 @@ async function askWrite(
     return null
   }
   const callId = showChanges(working, set)
-  return changesApproval(deps, held.session, lane.scope.run.id, callId, set)
+  return changesApproval(deps, held.session, held.place, lane.scope.run.id, callId, set)
 }
 
 async function writeApproved(
@@ -542,7 +542,7 @@ async function proposeChanges(working: Working, set: ChangeSet): Promise<LoopEnd
     await finishChanges(working, callId, applied)
     return null
   }
-  const approval = await changesApproval(deps, held.session, lane.scope.run.id, callId, set)
+  const approval = await changesApproval(deps, held.session, held.place, lane.scope.run.id, callId, set)
   return waitFor(working, [pendingOf(approval, true)])
 }
 
@@ -627,16 +627,24 @@ async function applyNow(working: Working, set: ChangeSet, approval: HostApproval
   const written = set.changes.filter(({ path }) => files.includes(path))
   await held.settled(written)
   if (approval !== null) {
-    await noteApplied(working, approval, conflicts.length === 0 ? null : `Changed meanwhile: ${conflicts.join(', ')}.`)
+    const why = conflicts.length === 0 ? null : `Changed meanwhile: ${conflicts.join(', ')}.`
+    await noteApplied(working, approval, why, conflicts)
   }
   return { files, conflicts, warnings }
 }
 
-async function noteApplied({ deps, lane }: Working, approval: HostApproval, why: string | null): Promise<void> {
+async function noteApplied(
+  { deps, lane }: Working,
+  approval: HostApproval,
+  why: string | null,
+  conflicts?: readonly string[],
+): Promise<void> {
   await deps.takeStep(approval.sessionId, async ({ at }) => {
     const now = await deps.store.waits.get(approval.id)
     if (now === null || !isHostApproval(now)) return {}
-    const patch = why === null ? { appliedAt: at } : { appliedAt: at, notApplied: why }
+    const failed =
+      why === null ? {} : { notApplied: why, ...(conflicts === undefined ? {} : { conflicts: [...conflicts] }) }
+    const patch = { appliedAt: at, ...failed }
     const status = why === null ? 'applied' : 'failed'
     return {
       settle: [{ id: approval.id, patch: { supervised: { ...now.supervised, ...patch } } }],
