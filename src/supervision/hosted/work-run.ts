@@ -443,9 +443,12 @@ async function askAbout(working: Working, request: OpenRequest): Promise<HostApp
   return null
 }
 
-/** The program was started anew, and asks again what was decided meanwhile. */
+/** The program was started anew, and asks again what was decided meanwhile. A yes that is used up may have been acted on: it is asked anew. */
 function answeredBefore(decided: readonly Decided[], contentKey: string): HostApproval | null {
-  const found = decided.find(({ approval, isUsed }) => !isUsed && approval.supervised.contentKey === contentKey)
+  const found = decided.find(
+    ({ approval: { status, supervised }, isUsed }) =>
+      !isUsed && status !== 'consumed' && supervised.contentKey === contentKey,
+  )
   return found?.approval ?? null
 }
 
