@@ -1,165 +1,194 @@
-// A server whose agent is a coding agent's own program: the scripted one of `test/acp`, over HTTP, as its operator and its user see it.
+// A real server process whose agent works in the scripted ACP agent, and ctl as a process of its own. Everything ends with the test.
 
-import { existsSync, readFileSync } from 'node:fs'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import { readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { until } from '../crash/support/until.ts'
-import { startAgentFiles } from './agent-files-app.ts'
+import { join, resolve } from 'node:path'
 
-const AGENT = join(import.meta.dirname, '../acp/scripted-agent.ts')
-export const hasSandbox = existsSync('/usr/bin/bwrap')
-
-export const hostedAgent = (workspace: string, host: Record<string, unknown> = {}, args: readonly string[] = []) => ({
-  command: process.execPath,
-  args: [AGENT, ...args],
-  workspace,
-  ...(hasSandbox ? {} : { unconfined: true }),
-  ...host,
-})
+const checkout = resolve(import.meta.dirname, '../..')
+const program = join(checkout, 'bin/quarterdeck.js')
+export const scripted = {
+  command: join(checkout, 'node_modules/.bin/node'),
+  args: [join(checkout, 'test/acp/scripted-agent.ts')],
+}
+const PASSPHRASE = 'correct horse battery'
+const LOOK_MS = 20
+const MOST_MS = 40_000
 
 export interface HouseOptions {
-  /** More keys of `host`. */
-  host?: Record<string, unknown>
-  /** More arguments of the program. */
-  args?: readonly string[]
+  /** More keys of quarterdeck.yaml. */
+  settings?: Record<string, unknown>
   /** More keys of agent.yaml. */
   agent?: Record<string, unknown>
-  /** What lies in the workspace. */
-  files?: Readonly<Record<string, string>>
-  /** Files beside agent.yaml. */
-  beside?: Readonly<Record<string, unknown>>
+  /** More keys of `host` in agent.yaml. */
+  host?: Record<string, unknown>
+  env?: Readonly<Record<string, string>>
 }
 
-export interface Run {
-  run_id: string
-  status: string
-  created_at: string
-  parent_run_id: string | null
-  error: { code: string; message: string } | null
-  [key: string]: unknown
-}
-
-export interface Approval {
-  approval_id: string
-  kind: string
-  status: string
-  tool: string
-  risk: string
-  title: string
-  digest: string
-  arguments: unknown
-  run_id: string
-  [key: string]: unknown
-}
+/** JSON, as it came. */
+// biome-ignore lint/suspicious/noExplicitAny: each test compares what it looks at.
+export type Row = Record<string, any>
 
 export type HostedHouse = Awaited<ReturnType<typeof openHostedHouse>>
 
-/** Use it with `await using`. */
-export async function openHostedHouse({ host, args, agent, files = {}, beside = {} }: HouseOptions = {}) {
-  await using undo = new AsyncDisposableStack()
-  const workspace = await mkdtemp(join(tmpdir(), 'quarterdeck-shop-'))
-  undo.defer(() => rm(workspace, { recursive: true, force: true }))
-  for (const [path, text] of Object.entries(files)) {
-    await mkdir(dirname(join(workspace, path)), { recursive: true })
-    await writeFile(join(workspace, path), text)
+/** Looks again and again. Throws, naming what it looked at, after a time that is long also for a busy machine. */
+export async function until<T>(look: () => T | Promise<T>): Promise<NonNullable<Awaited<T>>> {
+  for (const until = performance.now() + MOST_MS; performance.now() < until; ) {
+    const found = await look()
+    if (found !== undefined && found !== null && found !== false) return found
+    await new Promise((done) => setTimeout(done, LOOK_MS))
   }
-  const app = undo.use(
-    await startAgentFiles({
-      'agent.yaml': JSON.stringify({ name: 'coder', host: hostedAgent(workspace, host, args), ...agent }),
-      ...beside,
-    }),
-  )
-  const { url, asOperator } = app
+  throw new Error(`Waited ${MOST_MS} ms in vain: ${look}`)
+}
 
-  // biome-ignore lint/suspicious/noExplicitAny: answers are compared as they are.
-  async function request<T = any>(method: string, path: string, body?: unknown): Promise<T> {
-    const response = await fetch(`${url}${path}`, {
+/** Use it with `await using`. */
+export async function openHostedHouse({ settings = {}, agent = {}, host = {}, env = {} }: HouseOptions = {}) {
+  const root = mkdtempSync(join(tmpdir(), 'quarterdeck-hosted-'))
+  const [cwd, shop] = [join(root, 'server'), join(root, 'shop')]
+  for (const folder of [cwd, shop]) mkdirSync(folder)
+  writeFileSync(join(shop, 'a.txt'), 'one\ntwo\n')
+  // JSON is YAML.
+  writeFileSync(
+    join(cwd, 'agent.yaml'),
+    JSON.stringify({ name: 'coder', host: { ...scripted, workspace: shop, ...host }, ...agent }),
+  )
+  const workspaces = [{ path: shop, id: 'shop' }]
+  writeFileSync(join(cwd, 'quarterdeck.yaml'), JSON.stringify({ workspaces, ...settings }))
+  writeFileSync(join(root, 'passphrase'), `${PASSPHRASE}\n`, { mode: 0o600 })
+  const token = 'operator-token-of-the-hosted-house'
+  const environment = {
+    PATH: process.env.PATH,
+    HOME: root,
+    XDG_CACHE_HOME: join(root, 'cache'),
+    QUARTERDECK_CONFIG_DIR: join(root, 'config'),
+    QUARTERDECK_OPERATOR_TOKEN: token,
+    NO_COLOR: '1',
+  }
+  const children = new Set<ChildProcess>()
+
+  function start(args: readonly string[], fd: number | null, more: Readonly<Record<string, string>> = {}) {
+    const child = spawn(process.execPath, [program, ...args], {
+      cwd,
+      env: { ...environment, ...more },
+      stdio: ['ignore', 'pipe', 'pipe', ...(fd === null ? [] : [fd])],
+    })
+    children.add(child)
+    const said = { out: '', err: '' }
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => (said.out += text))
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => (said.err += text))
+    const gone = new Promise<number | null>((done) => child.once('close', done))
+    void gone.then(() => children.delete(child))
+    return { child, said, gone }
+  }
+
+  async function serve() {
+    // With a launcher's mark it ends with the test run, also if that is killed.
+    const { child, said, gone } = start(['serve', 'agent.yaml', '--port', '0'], null, {
+      ...{ QUARTERDECK_RELAUNCHED: '1', ...env },
+    })
+    const url = await Promise.race([
+      until(() => (said.out.includes('is ready') ? /(http:\/\/127\.0\.0\.1:\d+)/.exec(said.out)?.[1] : null)),
+      gone.then(() => Promise.reject(new Error(`the server did not start:\n${said.out}${said.err}`))),
+    ])
+    return { child, said, gone, url }
+  }
+
+  let server = await serve()
+
+  async function call(method: string, path: string, body?: object, as: string | null = token) {
+    const response = await fetch(server.url + path, {
       method,
-      headers: { ...asOperator, 'Content-Type': 'application/json' },
+      headers: {
+        ...(as === null ? {} : { authorization: `Bearer ${as}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
     const text = await response.text()
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`)
-    return (text === '' ? null : JSON.parse(text)) as T
+    return { status: response.status, body: (text.startsWith('{') ? JSON.parse(text) : { text }) as Row }
   }
 
-  /** Waits until nothing of the session runs; returns its last run. */
-  async function rested(session: string): Promise<Run> {
-    let last: Run | undefined
-    await until(`${session} rests`, async () => {
-      const { runs } = await request<{ runs: Run[] }>('GET', `/sessions/${session}/runs`)
-      last = runs.toSorted((a, b) => a.created_at.localeCompare(b.created_at)).at(-1)
-      return last !== undefined && runs.every(({ status }) => status !== 'queued' && status !== 'running')
-    })
-    if (last === undefined) throw new Error('It has no run.')
-    return last
+  async function ctl(...args: string[]) {
+    const { said, gone } = start(['ctl', ...args], null)
+    return { code: await gone, ...said }
   }
 
-  const house = {
-    ...app,
-    workspace,
-    request,
-    rested,
-    read: (path: string) => (existsSync(join(workspace, path)) ? readFileSync(join(workspace, path), 'utf8') : null),
-    /** Sends it, and returns the run's id. */
-    send: async (session: string, message: string | readonly string[]): Promise<string> => {
-      const text = typeof message === 'string' ? message : message.join('\n')
-      const { run_id } = await request<{ run_id: string }>('POST', `/sessions/${session}/messages`, { message: text })
-      return run_id
+  /** A verb that wants the passphrase. */
+  async function deciding(...args: string[]) {
+    const fd = openSync(join(root, 'passphrase'), 'r')
+    const { said, gone } = start(['ctl', ...args, '--passphrase-fd', '3'], fd)
+    return { code: await gone, ...said }
+  }
+
+  async function run(id: unknown): Promise<Row> {
+    return (await call('GET', `/runs/${id}`)).body
+  }
+
+  return {
+    root,
+    shop,
+    cwd,
+    dataDir: join(cwd, '.quarterdeck'),
+    token,
+    call,
+    ctl,
+    deciding,
+    run,
+    log: () => server.said.err,
+    /** What the workspace has under this name. */
+    read: (path: string) => readFileSync(join(shop, path), 'utf8'),
+    /** Says something in a session; a new one is made if there is none. Returns the id of the run. */
+    async say(session: string, message: string): Promise<string> {
+      const { status, body } = await call('POST', `/sessions/${session}/messages`, { message })
+      if (status !== 202) throw new Error(`${status} ${JSON.stringify(body)}`)
+      return String(body.run_id)
     },
-    /** How the run ended. */
-    async ended(runId: string, withinMs?: number): Promise<Run> {
-      const look = () => request<Run>('GET', `/runs/${runId}`)
-      await until(`${runId} ends`, async () => !['queued', 'running'].includes((await look()).status), withinMs)
-      return look()
+    /** The run when it has one of these states. */
+    until: (id: unknown, ...states: string[]): Promise<Row> =>
+      until(async () => {
+        const found = await run(id)
+        return states.includes(String(found.status)) ? found : null
+      }),
+    async session(id: string): Promise<Row> {
+      return (await call('GET', `/sessions/${id}`)).body
     },
-    /** Sends it, and waits until the agent has answered or waits for somebody. */
-    async say(session: string, ...lines: string[]) {
-      await house.send(session, lines)
-      return rested(session)
-    },
-    /** Resolves when the agent has said so. */
-    async heard(session: string, text: string): Promise<void> {
-      const stop = new AbortController()
-      const headers = { ...asOperator, Accept: 'text/event-stream' }
-      const { body } = await fetch(`${url}/sessions/${session}/events`, { headers, signal: stop.signal })
-      if (body === null) throw new Error('There are no events.')
-      let said = ''
-      for await (const chunk of body.pipeThrough(new TextDecoderStream())) {
-        said += chunk
-        if (said.includes(`"delta":"${text}`)) break
+    /** Numbers of the processes of agents that run in this house. */
+    async programs(): Promise<number[]> {
+      const found: number[] = []
+      for (const name of await readdir('/proc')) {
+        const text = await readFile(`/proc/${name}/cmdline`, 'utf8').catch(() => '')
+        if (text.includes(scripted.args[0] ?? '') && text.includes(root)) found.push(Number(name))
       }
-      stop.abort()
+      return found
     },
-    async pending(): Promise<Approval[]> {
-      const { approvals } = await request<{ approvals: Approval[] }>('GET', '/approvals')
-      return approvals.filter(({ status }) => status === 'pending')
+    /** What waits for a person. */
+    async inbox(): Promise<Row[]> {
+      return (await call('GET', '/inbox?limit=100')).body.items as Row[]
     },
-    /** The one that the session waits for. */
-    async asked(session: string): Promise<Approval> {
-      const { run_id } = await rested(session)
-      const [approval, ...others] = (await house.pending()).filter((one) => one.run_id === run_id)
-      if (approval === undefined || others.length > 0)
-        throw new Error(`${session} waits for ${others.length} approvals`)
-      return approval
+    async approvals(status = 'pending'): Promise<Row[]> {
+      return (await call('GET', `/approvals?status=${status}&limit=100`)).body.approvals as Row[]
     },
-    decide: (id: string, answer: Record<string, unknown>) => request('POST', `/approvals/${id}`, answer),
-    /** Answers the one that waits, and waits until the run is over. */
-    async answer(session: string, answer: Record<string, unknown>) {
-      const { approval_id, digest } = await house.asked(session)
-      await house.decide(approval_id, { digest, ...answer })
-      return rested(session)
+    /** The text that the agent has said in a session. */
+    async said(session: string): Promise<string> {
+      const messages = ((await call('GET', `/sessions/${session}`)).body.messages ?? []) as Row[]
+      return messages.flatMap(({ role, content }) => (role === 'assistant' ? [String(content)] : [])).join('\n')
     },
-    async texts(session: string): Promise<string[]> {
-      const { messages } = await request<{ messages: { role: string; content: string }[] }>(
-        'GET',
-        `/sessions/${session}`,
-      )
-      return messages.filter(({ role }) => role === 'assistant').map(({ content }) => content)
+    async kill(): Promise<void> {
+      server.child.kill('SIGKILL')
+      await server.gone
     },
-    lastText: async (session: string): Promise<string> => (await house.texts(session)).at(-1) ?? '',
+    async restart(): Promise<void> {
+      server = await serve()
+    },
+    async [Symbol.asyncDispose]() {
+      for (const child of [...children]) {
+        child.kill('SIGTERM')
+        await new Promise((done) =>
+          child.exitCode === null && child.signalCode === null ? child.once('close', done) : done(null),
+        )
+      }
+      await rm(root, { recursive: true, force: true, maxRetries: 5 })
+    },
   }
-  const opened = undo.move()
-  return { ...house, [Symbol.asyncDispose]: () => opened.disposeAsync() }
 }

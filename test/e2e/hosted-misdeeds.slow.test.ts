@@ -6,14 +6,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { until } from '../crash/support/until.ts'
-import { type HostedHouse, hasSandbox, openHostedHouse } from './hosted-house.ts'
+import { type HostedApp, hasSandbox, openHostedApp } from './hosted-app.ts'
 
 if (!hasSandbox)
   process.stderr.write('Skipped: what only a sandbox forbids. Install bubblewrap (apt install bubblewrap).\n')
 
-let house: HostedHouse
+let house: HostedApp
 beforeAll(async () => {
-  house = await openHostedHouse({ files: { 'a.txt': 'old\n' } })
+  house = await openHostedApp({ files: { 'a.txt': 'old\n' } })
 })
 afterAll(() => house?.[Symbol.asyncDispose]())
 

@@ -1,11 +1,11 @@
 // What a hosted agent asks before it acts, and what people answer.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type HostedHouse, openHostedHouse } from './hosted-house.ts'
+import { type HostedApp, openHostedApp } from './hosted-app.ts'
 
-let house: HostedHouse
+let house: HostedApp
 beforeAll(async () => {
-  house = await openHostedHouse({ files: { 'a.txt': 'old\n' } })
+  house = await openHostedApp({ files: { 'a.txt': 'old\n' } })
 })
 afterAll(() => house?.[Symbol.asyncDispose]())
 

@@ -3,7 +3,6 @@
 
 import { isAtLeast } from '../../domain/agent/tool-settings.ts'
 import type { Clock } from '../../domain/clock.ts'
-import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
 import { isWithin } from '../../domain/is-within.ts'
 import type { Approval, HostApproval } from '../../domain/records/record.ts'
@@ -31,6 +30,8 @@ export interface Place {
   isPrivateCopy: boolean
   /** The folder as the program names it. */
   cwd: string
+  /** A sandbox confines the program. */
+  isConfined: boolean
 }
 
 export type Verdict =
@@ -60,7 +61,7 @@ export async function judgePermission(
   if (ruled.ruling !== 'ask' && !isEmpty) return { verdict: 'allow' }
   const looked = ruled.ruling === 'ask' ? ruled.looked : null
   const question = looked === null ? emptyQuestion(call, callId) : asked(questionOf(call, callId, looked), isEmpty)
-  return { verdict: 'ask', approval: approvalOf(asking, session, runId, question, contentOf(shown)) }
+  return { verdict: 'ask', approval: approvalOf(asking, session, place, runId, question, contentOf(shown)) }
 }
 
 /** A call that does not say what it does may do anything, and nothing like it is remembered. */
@@ -110,6 +111,7 @@ const PATH = /path|file/i
 function approvalOf(
   { ids, clock, approvalMs, quorum }: Asking,
   session: SupervisedSession,
+  place: Place,
   runId: string,
   question: Omit<Parameters<typeof newApproval>[2], 'contentKey' | 'expiresAt'>,
   contentKey: string,
@@ -120,21 +122,28 @@ function approvalOf(
     newApproval(now, ids.uuid(), { ...question, contentKey, expiresAt: at + approvalMs }, quorum),
     runId,
     session,
+    place,
   )
 }
 
 /** An approval that a run of ours waits for. */
-export const ofRun = (approval: HostApproval, runId: string, session: SupervisedSession): HostApproval => ({
+export const ofRun = (
+  approval: HostApproval,
+  runId: string,
+  session: SupervisedSession,
+  { isConfined }: Pick<Place, 'isConfined'>,
+): HostApproval => ({
   ...approval,
   runId,
   agent: session.agent,
-  supervised: { ...approval.supervised, run: true },
+  supervised: { ...approval.supervised, run: true, ...(isConfined ? {} : { unconfined: true }) },
 })
 
 /** `elicitation/create`: the program asks a person for an answer. */
 export function questionApproval(
   asking: Asking,
   session: SupervisedSession,
+  place: Place,
   runId: string,
   { message, schema }: { message: string; schema: Record<string, unknown> },
 ): Approval {
@@ -144,6 +153,7 @@ export function questionApproval(
   const base = approvalOf(
     asking,
     session,
+    place,
     runId,
     {
       kind: 'question',
@@ -176,8 +186,3 @@ export function refusalOf({ status, reason }: Pick<Approval, 'status' | 'reason'
       return 'It was broken off before anybody answered.'
   }
 }
-
-export const pausedError = (status: string): ServerError =>
-  status === 'paused'
-    ? new ServerError('session_paused', 'The operator has paused this session. It goes on when they resume it.')
-    : new ServerError('session_ended', `This session is ${status}. Begin a new one.`)

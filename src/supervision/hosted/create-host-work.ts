@@ -144,7 +144,7 @@ export function createHostWork(deps: HostWorkDeps): HostedWork {
       isSame,
       words,
       terminals,
-      place: { isPrivateCopy: worktree !== null, cwd },
+      place: { isPrivateCopy: worktree !== null, cwd, isConfined: sandbox !== null },
       files: worktree === null ? filesOfClient(workspace, deps.serverPaths) : filesOf(worktree),
     }
   }

@@ -36,6 +36,7 @@ const GREETING_MS = 120_000
 const MOST_CALLS = 10_000
 
 export interface Talk {
+  readonly pid: number | undefined
   readonly acpSession: string
   readonly title: string
   readonly capabilities: AgentCapabilities
@@ -334,6 +335,7 @@ export async function openTalk(deps: TalkDeps): Promise<OpenedTalk> {
 
   let promptEnd: Promise<void> = Promise.resolve()
   const talk: Talk = {
+    pid: process.pid,
     acpSession: sessionId,
     title: visibleText(greeting.agentInfo?.title ?? greeting.agentInfo?.name ?? ''),
     capabilities,

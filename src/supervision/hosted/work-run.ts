@@ -8,6 +8,7 @@ import type { ContentBlock, StopReason } from '@agentclientprotocol/sdk'
 import { hasCode, ServerError } from '../../domain/errors.ts'
 import { type AnyRecord, type Approval, type HostApproval, isHostApproval } from '../../domain/records/record.ts'
 import type { ToolCall } from '../../domain/session/message.ts'
+import { stoppedError } from '../../domain/session/session.ts'
 import { aboutCall } from '../../domain/supervision/approval-audit.ts'
 import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import type { LoopEnd } from '../../engine/loop/agent-loop.ts'
@@ -256,7 +257,9 @@ const trail = (
 async function converse(working: Working): Promise<LoopEnd> {
   const { held, lane } = working
   const { talk } = held
-  if (talk.isPrompting && newMessages(lane).length > 0) {
+  const isNew = newMessages(lane).length > 0
+  if (isNew && (await isPaused(working))) throw stoppedError('paused')
+  if (talk.isPrompting && isNew) {
     await talk.cancel()
     if (talk.isGone) throw hostFailed('It did not stop for the new message, so it was ended. Send a message to go on.')
   }
@@ -265,8 +268,9 @@ async function converse(working: Working): Promise<LoopEnd> {
     const end = await listen(working)
     if (end.type === 'pending') return waitFor(working, end.pending)
     await working.teller.closeCalls('The agent’s program does not say how it ended.')
-    const isLast = prompts >= MOST_PROMPTS
-    const more = isLast || !GOES_ON.has(end.reason) ? [] : await followUps(working)
+    const isLast = prompts >= MOST_PROMPTS || !GOES_ON.has(end.reason) || (await isPaused(working))
+    const more = isLast ? [] : await followUps(working)
+    if (isLast && working.after.length > 0) await keepNotes(working)
     if (more.length > 0) {
       await working.teller.close()
       talk.prompt([{ type: 'text', text: more.join('\n\n') }])
@@ -283,6 +287,19 @@ async function converse(working: Working): Promise<LoopEnd> {
 
 /** A program that was not cancelled by us and says so has ended its turn because of a no. */
 const GOES_ON: ReadonlySet<StopReason> = new Set(['end_turn', 'cancelled'])
+
+/** Its operator lets it begin nothing new. What it asks now is refused; what was decided counts. */
+const isPaused = async ({ deps, held }: Working): Promise<boolean> =>
+  (await deps.store.sessions.get(held.session.id))?.supervision?.status === 'paused'
+
+async function refusePaused(working: Working, request: OpenRequest): Promise<null> {
+  if (!working.after.includes(WAS_PAUSED)) working.after.push(WAS_PAUSED)
+  await deny(working, request, WAS_PAUSED)
+  return null
+}
+
+const WAS_PAUSED =
+  'Your operator had paused this session, so what you asked for then was refused. Ask again for what you still need.'
 
 const newMessages = ({ scope: { run } }: Lane<HostParts>): readonly { role: string }[] =>
   run.input.messages.filter(({ role }) => role === 'user')
@@ -398,13 +415,15 @@ async function askAbout(working: Working, request: OpenRequest): Promise<HostApp
   const { deps, lane, held, teller, decided } = working
   const { run } = lane.scope
   if (request.kind === 'question') {
-    const approval = questionApproval(deps, held.session, run.id, request)
+    const approval = questionApproval(deps, held.session, held.place, run.id, request)
     const before = answeredBefore(decided, approval.supervised?.contentKey ?? '')
-    if (before === null) return approval as HostApproval
+    if (before === null) return (await isPaused(working)) ? refusePaused(working, request) : (approval as HostApproval)
     await answerWith(working, request, before)
     return null
   }
-  if (request.kind === 'write') return askWrite(working, request)
+  if (request.kind === 'write') {
+    return (await isPaused(working)) ? refusePaused(working, request) : askWrite(working, request)
+  }
   const call = request.kind === 'permission' ? request.call : commandCall(held, request)
   const shown = teller.show(call)
   if (request.kind === 'permission' && !canAllowOnce(request.options)) {
@@ -416,6 +435,7 @@ async function askAbout(working: Working, request: OpenRequest): Promise<HostApp
     await answerWith(working, request, before)
     return null
   }
+  if (await isPaused(working)) return refusePaused(working, request)
   const verdict = await judgePermission(deps, held.session, held.place, run.id, shown)
   if (verdict.verdict === 'allow') await allow(working, request)
   else if (verdict.verdict === 'refuse') await deny(working, request, verdict.why)
@@ -474,7 +494,7 @@ async function askWrite(
     return null
   }
   const callId = showChanges(working, set)
-  return changesApproval(deps, held.session, lane.scope.run.id, callId, set)
+  return changesApproval(deps, held.session, held.place, lane.scope.run.id, callId, set)
 }
 
 async function writeApproved(
@@ -517,12 +537,12 @@ async function proposeChanges(working: Working, set: ChangeSet): Promise<LoopEnd
   const { deps, lane, held } = working
   if (set.changes.length === 0) return null
   const callId = showChanges(working, set)
-  if (await isAutoApproved(deps, held.session, set)) {
+  if (!(await isPaused(working)) && (await isAutoApproved(deps, held.session, set))) {
     const applied = await applyNow(working, set, null)
     await finishChanges(working, callId, applied)
     return null
   }
-  const approval = await changesApproval(deps, held.session, lane.scope.run.id, callId, set)
+  const approval = await changesApproval(deps, held.session, held.place, lane.scope.run.id, callId, set)
   return waitFor(working, [pendingOf(approval, true)])
 }
 
@@ -607,16 +627,24 @@ async function applyNow(working: Working, set: ChangeSet, approval: HostApproval
   const written = set.changes.filter(({ path }) => files.includes(path))
   await held.settled(written)
   if (approval !== null) {
-    await noteApplied(working, approval, conflicts.length === 0 ? null : `Changed meanwhile: ${conflicts.join(', ')}.`)
+    const why = conflicts.length === 0 ? null : `Changed meanwhile: ${conflicts.join(', ')}.`
+    await noteApplied(working, approval, why, conflicts)
   }
   return { files, conflicts, warnings }
 }
 
-async function noteApplied({ deps, lane }: Working, approval: HostApproval, why: string | null): Promise<void> {
+async function noteApplied(
+  { deps, lane }: Working,
+  approval: HostApproval,
+  why: string | null,
+  conflicts?: readonly string[],
+): Promise<void> {
   await deps.takeStep(approval.sessionId, async ({ at }) => {
     const now = await deps.store.waits.get(approval.id)
     if (now === null || !isHostApproval(now)) return {}
-    const patch = why === null ? { appliedAt: at } : { appliedAt: at, notApplied: why }
+    const failed =
+      why === null ? {} : { notApplied: why, ...(conflicts === undefined ? {} : { conflicts: [...conflicts] }) }
+    const patch = { appliedAt: at, ...failed }
     const status = why === null ? 'applied' : 'failed'
     return {
       settle: [{ id: approval.id, patch: { supervised: { ...now.supervised, ...patch } } }],
