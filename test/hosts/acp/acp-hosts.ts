@@ -6,9 +6,10 @@ import type { Step } from '../scripted-model.ts'
 type Files = Readonly<Record<string, string>>
 
 export interface AcpHost {
-  env: Readonly<Record<string, string>>
   /** Its settings for the model, by path below HOME. */
   files(given: Files): Files
+  /** It knows a conversation that was cut off while a person was asked. */
+  isResumed: boolean
   /** The tool's name under which a command is asked about. */
   shellTool: string
   shell(command: string): Step
@@ -20,8 +21,8 @@ export interface AcpHost {
 
 export const acpHosts: Readonly<Record<Host['name'], AcpHost>> = {
   claude: {
-    env: {},
     files: (given) => given,
+    isResumed: true,
     shellTool: 'Bash',
     shell: (command) => ({ call: 'Bash', input: { command, description: 'Write a file' } }),
     write: (workspace, name, text) => ({ call: 'Write', input: { file_path: `${workspace}/${name}`, content: text } }),
@@ -32,12 +33,12 @@ export const acpHosts: Readonly<Record<Host['name'], AcpHost>> = {
     },
   },
   codex: {
-    env: {},
     // A model that Codex knows, so that it offers `apply_patch` and does not warn.
     files: ({ '.codex/config.toml': config = '', ...others }) => ({
       ...others,
       '.codex/config.toml': config.replace('gpt-5-codex', 'gpt-5.5'),
     }),
+    isResumed: true,
     shellTool: 'exec_command',
     // Its own sandbox does not work in ours where the server is root, so its model has to ask for what is outside of it.
     shell: (command) => ({
@@ -57,16 +58,17 @@ export const acpHosts: Readonly<Record<Host['name'], AcpHost>> = {
     },
   },
   copilot: {
-    env: {},
     files: (given) => given,
+    isResumed: true,
     shellTool: 'bash',
     shell: (command) => ({ call: 'bash', input: { command, description: 'Write a file' } }),
     write: (workspace, name, text) => ({ call: 'create', input: { path: `${workspace}/${name}`, file_text: text } }),
     fearless: { args: ['--allow-all-tools'], files: {}, prompt: 'run' },
   },
   gemini: {
-    env: {},
     files: (given) => given,
+    // It finds none in which the model has not answered yet.
+    isResumed: false,
     shellTool: 'run_shell_command',
     shell: (command) => ({ call: 'run_shell_command', input: { command, description: 'Write a file' } }),
     write: (workspace, name, text) => ({

@@ -90,7 +90,7 @@ export async function openAcpYard(of: Host, { script, isFearless = false }: AcpY
   ])
     execFileSync('git', args, { cwd: workspace })
   const model = await startScriptedModel((_results, _tools, asked) => script(asked, { workspace, outside, host }))
-  const variables = { ...of.env(model.url), ...host.env }
+  const variables = of.env(model.url)
   const files = host.files(of.files(model.url))
   const added = isFearless ? host.fearless.files : {}
   writeFileSync(join(folder, 'agent'), starter(program, [...Object.entries(files), ...Object.entries(added)]), {
