@@ -295,7 +295,7 @@ export function createHeldTalks(deps: HeldTalksDeps) {
       if (isClosed) throw new ServerError('shutting_down', 'The server is stopping. Send it again in a moment.')
       await take(sessionId)
       const known = held.get(sessionId)
-      if (known !== undefined && known.held.talk.isGone) await end(sessionId, known)
+      if (known?.held.talk.isGone === true) await end(sessionId, known)
       const session = await wakeBeside(sessionId)
       const running = held.get(sessionId)
       if (running !== undefined) {

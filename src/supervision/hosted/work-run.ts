@@ -548,8 +548,12 @@ function showChanges({ deps, teller, held }: Working, { changes }: ChangeSet): s
 
 /** Asks about all that the agent has changed, or writes it where a policy says so. Null: it is written. */
 async function proposeChanges(working: Working, set: ChangeSet): Promise<LoopEnd | null> {
-  const { deps, lane, held } = working
-  if (set.changes.length === 0) return null
+  const { deps, lane, held, decided } = working
+  // The agent has left what a person has just refused as it is: nobody is asked the same twice in a row.
+  const isRefused = decided.some(
+    ({ approval: { status, supervised } }) => status === 'rejected' && supervised.contentKey === set.digest,
+  )
+  if (set.changes.length === 0 || isRefused) return null
   const callId = showChanges(working, set)
   if (!(await isPaused(working)) && (await isAutoApproved(deps, held.session, set))) {
     const applied = await applyNow(working, set, null)

@@ -121,6 +121,7 @@ const EFFECTS: Readonly<Record<ToolEffect, string>> = {
 export function toolWords(approval: Approval): string | null {
   const { kind, tool, toolSays = null, supervised } = approval
   if (supervised === undefined || kind === 'policy') return toolSays
+  if (kind === 'changes') return 'Writes these files'
   return EFFECTS[kind === 'diff' ? 'writes' : toolEffect(supervised.host, tool, objectIn(approval.arguments))]
 }
 
