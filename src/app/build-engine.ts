@@ -1,6 +1,7 @@
 // The engine with what guards its runs: rules that ask a person, and limits of a day.
 
 import { homedir } from 'node:os'
+import type { HostAgent } from '../domain/agent/agent.ts'
 import { withAgentPrices } from '../domain/agent/prices.ts'
 import { isPostgres } from '../domain/settings/store-settings.ts'
 import { createEngine } from '../engine/create-engine.ts'
@@ -14,8 +15,12 @@ import { createRealPath } from '../supervision/policy/real-path.ts'
 import { createLaterAssessWork } from '../supervision/risk/later-assess-work.ts'
 import type { Known } from './open-access.ts'
 import { ANSWER_MS } from './open-log.ts'
+import { noTools } from './prepare-app.ts'
 
-export function buildEngine(built: Known & { files: AttachedFiles; hostWork: HostWork }, undo: AsyncDisposableStack) {
+export function buildEngine(
+  built: Known & { files: AttachedFiles; hostWork: HostWork; started: readonly HostAgent[] },
+  undo: AsyncDisposableStack,
+) {
   const { parts: agents, settings, store, sessionLog, wake, files, telemetry, replica, clock, ids, log } = built
   // What both the engine's gate and the approvals behind it are made of.
   const approving = {
@@ -49,7 +54,7 @@ export function buildEngine(built: Known & { files: AttachedFiles; hostWork: Hos
     logger: log,
   })
   const engine = createEngine({
-    agents,
+    agents: [...agents, ...built.started.map((definition) => ({ definition, toolbox: noTools }))],
     store,
     log: sessionLog,
     wake,

@@ -6,16 +6,24 @@ import { type SharedConnections, shareConnections } from '../protocols/mcp/share
 import type { SessionReads } from '../store/ports/sessions.ts'
 import { createAgentsElsewhere, filesOnDisk } from '../supervision/agents-elsewhere.ts'
 import { createLaterHostWork } from '../supervision/hosted/later-host-work.ts'
+import type { SupervisedSession } from '../supervision/sessions/take-step.ts'
 import type { Nudge } from '../supervision/stalls/stalls.ts'
 import { createSupervisedWork } from './create-supervised-work.ts'
 import type { Telling } from './open-outbox.ts'
 import { serverPaths } from './server-paths.ts'
 
+/** More than a server ever has at one time. */
+const MOST_OPEN = 10_000
+const isHostedSession = ({ supervision }: SupervisedSession): boolean => supervision.hosted !== undefined
+
 /** What is opened here is closed by `undo`. */
 export function buildSupervision(parts: Telling, undo: AsyncDisposableStack) {
-  const hosted = createLaterHostWork(() => work.loadHostWork())
+  const hosted = createLaterHostWork(
+    () => work.loadHostWork(),
+    async () => (await elsewhere.sessions.list({ statuses: ['active'], limit: MOST_OPEN })).some(isHostedSession),
+  )
   const { settings, store, sessionLog, feed, messenger, workspaces, replica } = parts
-  const { localAddress, telemetry, clock, ids, log } = parts
+  const { telemetry, clock, ids, log } = parts
   const ownPaths = serverPaths(parts)
   const clients = createOpenClients()
   const connections = shareConnections(clients, replica)
@@ -44,7 +52,6 @@ export function buildSupervision(parts: Telling, undo: AsyncDisposableStack) {
       ...parts,
       elsewhere,
       serverPaths: ownPaths,
-      mcpUrl: () => (localAddress === null ? null : `${localAddress}/mcp`),
     },
     undo,
   )

@@ -1,5 +1,6 @@
 // What the doors stand on: files, engine and supervision, wired on an open store.
 
+import { startedAgents } from '../config/agent/started-agents.ts'
 import { answersWith } from '../domain/agent/agent.ts'
 import { createJanitor } from '../engine/sessions/janitor.ts'
 import { createChainCheck } from '../store/chain-check.ts'
@@ -14,9 +15,11 @@ import { createOversight } from '../supervision/oversight/oversight.ts'
 import { createReadCosts, createReadUsage } from '../supervision/oversight/usage-report.ts'
 import { createAnswerRecord } from '../supervision/records/answer-record.ts'
 import { createReadScenes } from '../supervision/records/record-scenes.ts'
+import { createSpawner } from '../supervision/spawn/create-spawner.ts'
 import { createAcceptPolicy } from '../supervision/workspace-policy/accept-policy.ts'
 import { buildEngine } from './build-engine.ts'
 import { buildSupervision } from './build-supervision.ts'
+import { defaultsFrom } from './load-config.ts'
 import { openFiles } from './open-files.ts'
 import type { Telling } from './open-outbox.ts'
 
@@ -30,7 +33,19 @@ export async function createServices(parts: Telling, undo: AsyncDisposableStack)
   const { jobs } = replica
   const { files, keeper, attachments, links } = await openFiles(parts, undo)
   const { elsewhere, work, mcp, hosted } = buildSupervision(parts, undo)
-  const { engine, approving, prices, dayLimits } = buildEngine({ ...parts, files, hostWork: hosted }, undo)
+  const { supervision } = settings
+  const started = startedAgents(supervision, defaultsFrom(settings))
+  const { engine, approving, prices, dayLimits } = buildEngine({ ...parts, files, hostWork: hosted, started }, undo)
+  const { lacks } = work
+  const spawner = createSpawner({
+    ...elsewhere,
+    ids: parts.ids,
+    agents: started,
+    usual: supervision.hostCli === null ? null : (started[0]?.host.name ?? null),
+    lacks,
+    findWorkspace: parts.workspaces.find,
+    runs: engine.runs,
+  })
   const approvals = createApprovals({ ...approving, waits: engine.waits, answerAgent: elsewhere.answerAgent })
   undo.defer(() => approvals.close())
   const whoLooks = createWhoLooks({ waits: store.waits, replica, clock })
@@ -47,10 +62,8 @@ export async function createServices(parts: Telling, undo: AsyncDisposableStack)
     jobs,
     tidyReplicas: () => replica.tidy(sessionLog.commit),
     expireElsewhere: elsewhere.expire,
-    async sweepElsewhere() {
-      await elsewhere.sweep()
-      await hosted.tidy()
-    },
+    sweepElsewhere: elsewhere.sweep,
+    tidyPrograms: hosted.tidy,
     tidyElsewhere: work.tidy,
   })
   return {
@@ -69,6 +82,12 @@ export async function createServices(parts: Telling, undo: AsyncDisposableStack)
     mcp,
     elsewhere,
     work,
+    spawner,
+    /** Loaded when somebody asks. */
+    async startable() {
+      const { readStartable } = await import('../supervision/spawn/startable.ts')
+      return readStartable({ agents: started, lacks, settings: supervision })
+    },
     oversight: createOversight({ engine, store, log: sessionLog, clock }),
     trail: createAuditTrail({ reads: store.audit, log: sessionLog, clock }),
     chain: createChainCheck({ reads: store.audit, clock }).state,

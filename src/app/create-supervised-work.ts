@@ -1,7 +1,6 @@
-// What the server does for agents elsewhere on this machine: checkpoints of workspaces, commands in them, and agents that it starts.
+// What the server does for coding agents on this machine: checkpoints of workspaces, commands in them, and the work of those that it hosts.
 
 import { join } from 'node:path'
-import type { Logger } from '../domain/logger.ts'
 import type { Caller } from '../domain/supervision/decision.ts'
 import type { Checkpoint } from '../domain/supervision/supervision.ts'
 import { reservedVerbs } from '../operators/commands/verbs.ts'
@@ -16,10 +15,8 @@ import { resolveCommands } from '../supervision/commands/resolve-commands.ts'
 import { commandEnvironment } from '../supervision/commands/run-command.ts'
 import { createSessionCommands, type SessionCommands } from '../supervision/commands/session-commands.ts'
 import { createPurgeSupervised } from '../supervision/sessions/purge-supervised.ts'
-import { createChildRecords } from '../supervision/spawn/child-records.ts'
-import { createSpawner } from '../supervision/spawn/create-spawner.ts'
+import { createLacks } from '../supervision/spawn/lacks.ts'
 import { createSandboxSearch } from '../supervision/spawn/sandbox.ts'
-import { resolveHost } from '../supervision/spawn/start-host.ts'
 import { createServerPlaces, protectedPath } from '../supervision/workspace/protected-path.ts'
 import { createWorktrees } from '../supervision/worktrees/create-worktrees.ts'
 import type { Telling } from './open-outbox.ts'
@@ -30,13 +27,11 @@ interface WorkParts extends Telling {
   elsewhere: AgentsElsewhere
   /** See `createServerPlaces`. */
   serverPaths: readonly string[]
-  /** The address of `/mcp`. Null: this server has no port. */
-  mcpUrl: () => string | null
 }
 
 /** Throws `config_invalid` for commands that cannot run. What is started here ends with `undo`. */
 export function createSupervisedWork(parts: WorkParts, undo: AsyncDisposableStack) {
-  const { elsewhere, settings, store, sessionLog, processes, tokens, own, replica } = parts
+  const { elsewhere, settings, store, sessionLog, processes, own, replica } = parts
   const { dataDir, configDir, runtimeDir } = own
   const { clock, ids, log: logger } = parts
   const { supervision } = settings
@@ -66,8 +61,6 @@ export function createSupervisedWork(parts: WorkParts, undo: AsyncDisposableStac
     environment,
   })
   undo.defer(() => commands.close())
-  const records = createChildRecords(dataDir)
-  const starting = { host: hostOf(supervision.hostCli, search, logger), extraArgs: supervision.hostCliArgs }
   const sandbox = createSandboxSearch(() => findProgram('bwrap', search).program, logger)
   const worktreesFolder = join(dataDir, 'worktrees')
   const worktrees = createWorktrees({
@@ -78,43 +71,13 @@ export function createSupervisedWork(parts: WorkParts, undo: AsyncDisposableStac
     searchPath: environment.PATH ?? '',
     logger,
   })
-  const spawner = createSpawner({
-    ...shared,
-    ...starting,
-    sandbox,
-    findWorkspace: parts.workspaces.find,
-    tokens: {
-      async mint(owner, workspace) {
-        const { record, token } = await tokens.create(
-          { name: 'started agent', user: owner, role: 'agent', workspace },
-          owner,
-        )
-        return { id: record.id, token }
-      },
-      revoke: (id) => tokens.revoke(id, 'server'),
-    },
-    mcpUrl: parts.mcpUrl,
-    records,
-    processes,
-    environment,
-    runtimeDir,
-    masked: guarded,
-    home: own.home,
-    tell: parts.messenger.tell,
-    place: replica.place,
-  })
-  undo.defer(() => spawner.close())
   const shown = atTheirPlace({ checkpoints, commands }, store, replica)
   const { retentionDays } = settings.sessions
   const purge = createPurgeSupervised({ store, log: sessionLog, clock, retentionDays })
   return {
     ...shown,
-    spawner,
-    /** Loaded when somebody asks. */
-    async startable() {
-      const { readStartable } = await import('../supervision/spawn/startable.ts')
-      return readStartable({ ...starting, settings: supervision, search })
-    },
+    /** What keeps a host from being started here. */
+    lacks: createLacks({ search, sandbox }),
     purge,
     /** What does the work of hosted agents. */
     async loadHostWork() {
@@ -139,14 +102,10 @@ export function createSupervisedWork(parts: WorkParts, undo: AsyncDisposableStac
       })
     },
     /** After a start. */
-    async recover() {
-      await checkpoints.recover()
-      await spawner.recover()
-    },
+    recover: checkpoints.recover,
     /** Once an hour. */
     async tidy() {
-      const { sessions } = await purge({ dryRun: false })
-      for (const { id } of sessions) records.purge(id)
+      await purge({ dryRun: false })
       const left = await store.supervised.sessions({ limit: MOST_SESSIONS })
       await worktrees.sweep(left.filter(({ supervision }) => supervision?.hosted !== undefined).map(({ id }) => id))
       await checkpoints.sweep()
@@ -193,18 +152,5 @@ function atTheirPlace(
       restore: atItsPlace('checkpoints.restore', ofRecord, checkpoints.restore),
     },
     commands: { ...commands, run: atItsPlace('commands.run', ofSession, commands.run) },
-  }
-}
-
-/** The program is found at the start, before an agent can put another one in its place. */
-function hostOf(hostCli: string | null, search: Parameters<typeof resolveHost>[1], logger: Logger) {
-  try {
-    const host = resolveHost(hostCli, search)
-    return () => host
-  } catch (error) {
-    if (hostCli !== null) logger.warn('agents cannot be started from here', { error })
-    return () => {
-      throw error
-    }
   }
 }

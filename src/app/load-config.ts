@@ -128,7 +128,7 @@ const READABLE =
   'The secrets of this server could not be removed from /proc/PID/environ, so other programs of this user can read them there. Keep them in the keychain, or create tokens with quarterdeck tokens.'
 
 /** What applies where an agent file says nothing. */
-const defaultsFrom = ({ context, sessions, tools, tryModels }: ServerSettings): AgentDefaults => ({
+export const defaultsFrom = ({ context, sessions, tools, tryModels }: ServerSettings): AgentDefaults => ({
   ...context,
   ...sessions,
   toolTimeoutMs: tools.timeoutMs,

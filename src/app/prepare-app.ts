@@ -71,11 +71,12 @@ async function checkedHost(definition: HostAgent): Promise<HostAgent> {
       `The agent ${name} works in a coding agent’s program, and nothing here confines it: ${why}. Install bubblewrap (on Debian: apt install bubblewrap), or write unconfined: true under host if you accept that it can write anywhere.`,
     )
   }
-  return { ...definition, host: { ...host, workspace: realpathSync(host.workspace), unconfined: found === null } }
+  const workspace = host.workspace === null ? null : realpathSync(host.workspace)
+  return { ...definition, host: { ...host, workspace, unconfined: found === null } }
 }
 
 /** The program of a hosted agent has its own. */
-const noTools: Toolbox = {
+export const noTools: Toolbox = {
   start() {},
   tools: async () => new Map(),
   servers: () => [],

@@ -15,7 +15,7 @@ export function serveChannels(parts: Working, undo: AsyncDisposableStack): void 
 }
 
 function chatServices({ settings, services, clock, log: logger }: Working): ChatServices {
-  const { answer, approvals, elsewhere, work, inbox, oversight, noteShown, noteRefused } = services
+  const { answer, approvals, elsewhere, work, spawner, inbox, oversight, noteShown, noteRefused } = services
   const { slack, commands, workspaces } = settings.supervision
   return {
     answer,
@@ -27,7 +27,7 @@ function chatServices({ settings, services, clock, log: logger }: Working): Chat
       stalls: elsewhere.stalls,
       checkpoints: work.checkpoints,
       commands: work.commands,
-      spawner: work.spawner,
+      spawner,
       inbox,
       approvals,
       oversight,

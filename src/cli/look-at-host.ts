@@ -23,7 +23,8 @@ export interface HostFinding {
 /** Starts nothing but bubblewrap, with nothing in it. */
 export async function lookAtHost({ name, host }: HostAgent, { env }: Pick<Io, 'env'>): Promise<HostFinding[]> {
   const words = acpOf(host.name)
-  const search = { searchPath: env.PATH ?? '', workspaces: [host.workspace] }
+  const workspaces = host.workspace === null ? [] : [host.workspace]
+  const search = { searchPath: env.PATH ?? '', workspaces }
   const finding = (key: string, status: HostFinding['status'], detail: string, mend = ''): HostFinding => ({
     path: ['host', key],
     status,
@@ -42,14 +43,16 @@ export async function lookAtHost({ name, host }: HostAgent, { env }: Pick<Io, 'e
           words.install === '' ? '' : `Install it with: ${words.install}`,
         )
       : finding(key, 'ok', `${host.name} is ${program}${versionOf(program)}`)
-  const workspace = isWritable(host.workspace)
-    ? finding('workspace', 'ok', `works in ${host.workspace}`)
-    : finding('workspace', 'fail', `${host.workspace} cannot be written`, 'Give this user the right to write there.')
+  const places = workspaces.map((folder) =>
+    isWritable(folder)
+      ? finding('workspace', 'ok', `works in ${folder}`)
+      : finding('workspace', 'fail', `${folder} cannot be written`, 'Give this user the right to write there.'),
+  )
   const unset = host.env.filter((one) => !env[one])
   const hasKey = words.credentials.length === 0 || words.credentials.some((one) => env[one])
   return [
     found,
-    workspace,
+    ...places,
     await sandboxFinding(finding, host.unconfined, findProgram('bwrap', search).program),
     ...unset.map((one) => finding('env', 'warn', `${one} is not set, so the program does not get it`, `Set ${one}.`)),
     ...(hasKey

@@ -152,6 +152,10 @@ export const hasCode = (error: unknown, ...codes: readonly ErrorCode[]): error i
 export const sessionNotFound = (id: string): ServerError =>
   new ServerError('session_not_found', `There is no session ${JSON.stringify(id)}.`, { details: { session_id: id } })
 
+/** `known` says which there are. */
+export const agentNotFound = (name: string | null, known = ''): ServerError =>
+  new ServerError('agent_not_found', `There is no agent ${JSON.stringify(name)}.${known}`, { details: { agent: name } })
+
 export const fileNotFound = (id: string): ServerError =>
   new ServerError('file_not_found', `There is no file ${JSON.stringify(id)}.`, { details: { file_id: id } })
 

@@ -3,7 +3,7 @@
 import { abortAfter, untilAborted } from '../domain/abort.ts'
 import type { AgentDefinition, HostSettings, SessionSettings } from '../domain/agent/agent.ts'
 import type { Clock } from '../domain/clock.ts'
-import { ServerError } from '../domain/errors.ts'
+import { agentNotFound, ServerError } from '../domain/errors.ts'
 import type { Ids } from '../domain/ids.ts'
 import { present } from '../domain/present.ts'
 import { factText } from '../domain/session/entry.ts'
@@ -149,7 +149,22 @@ export const knownSession = ({ session }: Addressed): SessionRecord | null =>
 export function agentOf(agents: Agents, request: Addressed): AgentDefinition {
   const session = knownSession(request)
   refuseSupervised(session)
-  return agents.get(request.agent ?? session?.agent ?? null)
+  const agent = agents.get(request.agent ?? session?.agent ?? null)
+  refuseOtherFolder(agent, request)
+  return agent
+}
+
+/** The program of a hosted agent works in the folder of its own sessions, and in no other. */
+function refuseOtherFolder({ name, host }: AgentDefinition, request: Addressed): void {
+  const session = knownSession(request)
+  const isStarted = 'create' in request.session && request.session.create.started !== undefined
+  if (session === null && host?.workspace === null && !isStarted) throw agentNotFound(name)
+  const isHosted = host !== null || session?.supervision !== undefined
+  if (session === null || session.agent === name || !isHosted) return
+  throw new ServerError(
+    'invalid_request',
+    `This session belongs to ${session.agent}. Begin a new one to talk to ${name}: a coding agent works in the folder of its own sessions.`,
+  )
 }
 
 /** An answer is taken by every server, also by one that does not have the agent: another one goes on with it. */
@@ -172,7 +187,7 @@ function newSession(
   ids: Ids,
   now: number,
 ): SessionRecord {
-  const { id, alias, label, unlisted } = 'create' in session ? session.create : {}
+  const { id, alias, label, unlisted, started } = 'create' in session ? session.create : {}
   return {
     id: id ?? ids.uuid(),
     owner,
@@ -189,7 +204,7 @@ function newSession(
     messageCount: 0,
     state: undefined,
     unlisted: unlisted ?? false,
-    ...present({ supervision: host === null ? undefined : hostedSupervision(host, now) }),
+    ...present({ supervision: host === null ? undefined : hostedSupervision(host, now, started) }),
   }
 }
 

@@ -2,7 +2,7 @@
 
 import type { AgentDefinition } from '../domain/agent/agent.ts'
 import type { Clock } from '../domain/clock.ts'
-import { ServerError } from '../domain/errors.ts'
+import { agentNotFound } from '../domain/errors.ts'
 import type { Ids } from '../domain/ids.ts'
 import type { Logger } from '../domain/logger.ts'
 import type { Telemetry } from '../domain/telemetry.ts'
@@ -150,16 +150,16 @@ export function createEngine(options: EngineOptions): Engine {
 
 /** Agents that only other agents call are not served. */
 function createServedAgents(all: ReadonlyMap<string, AgentParts>): Agents {
-  const list = [...all.values()].map(({ definition }) => definition).filter((one) => !one.internal)
+  const served = [...all.values()].map(({ definition }) => definition).filter((one) => !one.internal)
+  // Those that operators start answer in the sessions that were started with them.
+  const list = served.filter(({ host }) => host?.workspace !== null)
   const fallback = list.find((one) => one.default) ?? list[0]
 
   function get(name: string | null): AgentDefinition {
-    const found = name === null ? fallback : list.find((one) => one.name === name)
+    const found = name === null ? fallback : served.find((one) => one.name === name)
     if (found !== undefined) return found
     const names = list.map((one) => one.name).join(', ')
-    throw new ServerError('agent_not_found', `There is no agent ${JSON.stringify(name)}. Agents: ${names}.`, {
-      details: { agent: name },
-    })
+    throw agentNotFound(name, ` Agents: ${names}.`)
   }
 
   return {

@@ -6,7 +6,6 @@ import {
   type Host,
   type HostPlaces,
   type HostSetup,
-  mcpFile,
   NOTICE_LIMIT_SECONDS,
   otherShell,
   SERVER_NAME,
@@ -78,22 +77,6 @@ export const claude: Host = {
     'Claude Code asks before every tool call, also with --dangerously-skip-permissions. It refuses a call if the hook fails (2.1.295 and later).',
     'It does not ask with --bare, or where disableAllHooks is set. Start Claude Code again to use it.',
   ],
-  ownFolders: ['.claude', '.claude.json', '.cache', '.local/share/claude', '.local/state/claude'],
-  launch: (request) => ({
-    // Our own tools need no permission: they are how it asks. Everything else is asked through `approve_tool`.
-    args: [
-      '-p',
-      '--mcp-config',
-      request.file('mcp.json'),
-      '--allowedTools',
-      `mcp__${SERVER_NAME}`,
-      '--permission-prompt-tool',
-      `mcp__${SERVER_NAME}__approve_tool`,
-      ...request.extraArgs,
-    ],
-    files: { 'mcp.json': mcpFile(request) },
-    stdin: request.prompt,
-  }),
   hook: {
     ...usualWords,
     projectVariable: 'CLAUDE_PROJECT_DIR',

@@ -57,23 +57,6 @@ export const codex: Host = {
     'Codex runs a new hook only after you trust it: start codex, type /hooks, and trust the hooks of quarterdeck. Until then it does not ask.',
     'Codex asks before commands, patches and MCP tools. It does not ask before it types into a command that already runs.',
   ],
-  ownFolders: ['.codex', '.cache'],
-  launch: ({ prompt, mcpUrl, extraArgs }) => ({
-    // It takes no second configuration file, but single keys. The token is not one of them: it is read from the environment.
-    args: [
-      'exec',
-      // The settings say that it may work here; without this it refuses folders that are not a repository it trusts.
-      '--skip-git-repo-check',
-      '-c',
-      `mcp_servers.${SERVER_NAME}.url=${JSON.stringify(mcpUrl)}`,
-      '-c',
-      `mcp_servers.${SERVER_NAME}.bearer_token_env_var="QUARTERDECK_AGENT_TOKEN"`,
-      ...extraArgs,
-      '-',
-    ],
-    files: {},
-    stdin: prompt,
-  }),
   hook: {
     ...usualWords,
     canChange: (event) => event !== 'PermissionRequest',

@@ -7,7 +7,6 @@ import {
   type HostPlaces,
   type HostSetup,
   keepsKeys,
-  mcpFile,
   NOTICE_LIMIT_SECONDS,
   otherShell,
   SERVER_NAME,
@@ -63,18 +62,6 @@ export const copilot: Host = {
     'Copilot CLI asks before every tool call, also with --allow-all-tools. It refuses a call if the hook fails, but not if the hook is too late. A yes counts more than --deny-tool.',
     'It does not ask where disableAllHooks is set.',
   ],
-  ownFolders: ['.copilot', '.cache', '.config/github-copilot'],
-  launch: (request) => ({
-    args: [
-      '--additional-mcp-config',
-      `@${request.file('mcp.json')}`,
-      '--allow-tool',
-      SERVER_NAME,
-      ...request.extraArgs,
-    ],
-    files: { 'mcp.json': mcpFile(request, { tools: ['*'] }) },
-    stdin: request.prompt,
-  }),
   hook: {
     ...usualWords,
     canChange: keepsKeys,

@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import { ServerError } from '../domain/errors.ts'
 import {
   bearer,
   HOST_LIMIT_SECONDS,
@@ -54,14 +53,6 @@ export const gemini: Host = {
     'Gemini CLI asks before every tool call, and then may still ask you at its terminal. It refuses a call if the hook says so or ends with code 2, and not if it is too late.',
     'It does not ask where hooksConfig.enabled is false.',
   ],
-  ownFolders: [],
-  launch() {
-    // A settings file that its environment names counts only if root owns it, and a second home folder would have no login.
-    throw new ServerError(
-      'config_invalid',
-      'Gemini CLI reads MCP servers only from its own settings, so it cannot be started from here. Run quarterdeck connect gemini once, then start gemini yourself.',
-    )
-  },
   hook: {
     ...usualWords,
     asks: ['BeforeTool'],

@@ -4,7 +4,7 @@
 import type { ToolCallUpdate } from '@agentclientprotocol/sdk'
 import type { Environment } from '../config/source/env-file.ts'
 
-export interface Host extends Launcher {
+export interface Host {
   /** As people call it. */
   title: string
   /** The command that installs it. */
@@ -111,14 +111,6 @@ export const otherShell: HostTool = { effect: 'runs', unless: ['command'] }
 
 export const writer = (writes: WriteShape): HostTool => ({ effect: 'writes', writes })
 
-/** How a host is started without a person. */
-export interface Launcher {
-  /** What the host itself writes, in the home folder. In a sandbox everything else outside the workspace is read-only. */
-  ownFolders: readonly string[]
-  /** Throws `config_invalid` if the host can take its configuration or its prompt in no safe way. */
-  launch(request: LaunchRequest): Launch
-}
-
 export interface HostPlaces {
   home: string
   env: Environment
@@ -181,24 +173,6 @@ export interface OffSwitch {
   off: boolean
 }
 
-interface LaunchRequest {
-  prompt: string
-  mcpUrl: string
-  agentToken: string
-  /** `host_cli_args`. */
-  extraArgs: readonly string[]
-  /** Path of a file that will exist when the host starts, readable only by this user. */
-  file(name: string): string
-}
-
-interface Launch {
-  args: readonly string[]
-  /** Contents of the files that were named. */
-  files: Readonly<Record<string, string>>
-  /** A prompt is never an argument: every user of the machine can read command lines. */
-  stdin: string
-}
-
 export type Words = Readonly<Record<string, unknown>>
 
 /** What the host's hooks say and want to hear. `event` is the host's own name of it. docs/do/host-a-coding-agent.md says which versions were tried. */
@@ -241,12 +215,6 @@ export const HOST_LIMIT_SECONDS = HOOK_LIMIT_SECONDS + 60
 export const NOTICE_LIMIT_SECONDS = 10
 
 export const bearer = (token: string) => ({ Authorization: `Bearer ${token}` })
-
-/** The JSON file with MCP servers that most hosts take. */
-export function mcpFile({ mcpUrl, agentToken }: LaunchRequest, more: Readonly<Record<string, unknown>> = {}): string {
-  const entry = { type: 'http', url: mcpUrl, headers: bearer(agentToken), ...more }
-  return `${JSON.stringify({ mcpServers: { [SERVER_NAME]: entry } }, null, 2)}\n`
-}
 
 // The words of Claude Code's hooks. Other hosts speak them too, with differences that their own files name.
 

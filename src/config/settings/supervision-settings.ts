@@ -82,11 +82,11 @@ export const supervisionTable = {
   host_cli: fileSetting({
     schema: text().transform((value): string | null => value),
     description:
-      'Program that `quarterdeck ctl start` runs, by name or path: a coding agent that `quarterdeck connect` knows, or another that takes a file with MCP servers: then write `{mcp_config}` in `host_cli_args`, and `{prompt_file}` if it does not read its prompt from its input.',
-    expected: 'a program',
+      'The coding agent that `quarterdeck ctl start` starts if nobody says which: `claude`, `codex`, `copilot`, `gemini`, or the path of a program that speaks the Agent Client Protocol.',
+    expected: 'a host or a program',
     example: 'claude',
     default: null,
-    defaultText: 'none: agents cannot be started from here',
+    defaultText: 'the only one that is installed',
   }),
   host_cli_args: fileSetting<string[]>({
     schema: argumentList(),

@@ -55,8 +55,8 @@ export interface HostSettings {
   /** What is started in place of the host's usual command: a name or an absolute path. Null: the usual one. */
   command: string | null
   args: readonly string[]
-  /** Absolute path of the folder that it works in. */
-  workspace: string
+  /** Absolute path of the folder that it works in. Null: each session has its own, so only who starts it there can begin one. */
+  workspace: string | null
   /** Names of variables of the server that the program gets, besides the credentials that are usual for it. */
   env: readonly string[]
   writes: (typeof hostWrites)[number]

@@ -43,6 +43,17 @@ export interface SessionRecord {
 /** Owner of everything that clients without a token start. */
 export const LOCAL_USER = 'local_user'
 
+/** Throws `session_paused` or `session_ended`: the operator of a hosted agent lets it take no new message. */
+export function refuseStopped(session: Pick<SessionRecord, 'supervision'> | null): void {
+  const { hosted, status } = session?.supervision ?? {}
+  if (hosted !== undefined && (status === 'paused' || status === 'terminated')) throw stoppedError(status)
+}
+
+export const stoppedError = (status: 'paused' | 'terminated'): ServerError =>
+  status === 'paused'
+    ? new ServerError('session_paused', 'The operator has paused this session. It goes on when they resume it.')
+    : new ServerError('session_ended', 'The operator has ended this session. Begin a new one.')
+
 /** Throws `session_supervised`: an agent of ours cannot answer in the session of an agent elsewhere. */
 export function refuseSupervised(session: Pick<SessionRecord, 'id' | 'supervision'> | null): void {
   if (session?.supervision === undefined || session.supervision.hosted !== undefined) return

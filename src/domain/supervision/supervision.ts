@@ -128,16 +128,21 @@ export const newSupervision: Supervision = {
   spawned: null,
 }
 
-/** Of a new session. It rests, and counts against no limit, until its first run begins. */
+/** What an operator says of a session in which they start an agent. */
+export type StartedSession = Pick<Supervision, 'workspaceRoot' | 'channelId' | 'title' | 'prompt'>
+
+/** Of a new session. It rests, and counts against no limit, until its first run begins, unless that is about to begin. */
 export const hostedSupervision = (
-  { name: host, workspace: workspaceRoot }: { name: string; workspace: string },
+  { name: host, workspace }: { name: string; workspace: string | null },
   updatedAt: number,
+  started?: StartedSession,
 ): Supervision => ({
   ...newSupervision,
-  status: 'interrupted',
+  status: started === undefined ? 'interrupted' : 'created',
   version: 1,
   host,
-  workspaceRoot,
+  workspaceRoot: workspace ?? '',
+  ...started,
   updatedAt,
   turnEnded: true,
   hosted: { acpSession: null },

@@ -4,6 +4,7 @@ import type { Entry } from '../../domain/session/entry.ts'
 import type { RunInput, RunOrigin, RunRecord, RunSummary } from '../../domain/session/run.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
 import type { Caller, Decision } from '../../domain/supervision/decision.ts'
+import type { StartedSession } from '../../domain/supervision/supervision.ts'
 import type { RunReads } from '../../store/ports/runs.ts'
 
 /** Every door starts, watches and stops work through this port. */
@@ -80,11 +81,11 @@ export interface StartRequest extends Starter {
   whenWaiting?: 'refuse' | 'abandon'
 }
 
-/** `existing` came from `Sessions.find`; `create` makes one with this id or alias unless it exists by now. */
+/** `existing` came from `Sessions.find`; `create` makes one with this id or alias unless it exists by now. `started`: for an agent that has no folder of its own. */
 export type SessionChoice =
   /** `unchanged`: throws `conflict` if something was said in it since. */
   | { existing: SessionRecord; unchanged?: boolean }
-  | { create: { id?: string; alias?: string; label?: string; unlisted?: boolean } }
+  | { create: { id?: string; alias?: string; label?: string; unlisted?: boolean; started?: StartedSession } }
 
 export interface AcceptedRun {
   run: RunRecord

@@ -125,12 +125,13 @@ export async function executeRun(
     const cause = broken === null ? error : broken.cause
     if (cause instanceof LeftToAnother) return ended('suspended')
     if (isFenced(cause)) return ended('lost')
-    const why = stopped ?? failure(cause, run, deps.log)
+    // What it works with may be gone because it is to stop.
+    const why = stopped ?? (await requestedStop(deps.store, run.id)) ?? failure(cause, run, deps.log)
     const end = stoppedEnd(why, ending(), broken?.messages ?? [])
     await finish({ ...end, audit: [...scope.inFlight.values()] })
     return ended(end.status, {
       error: end.error,
-      stoppedBy: stopped?.kind === 'cancelled' ? stopped.by : null,
+      stoppedBy: why.kind === 'cancelled' ? why.by : null,
     })
   } finally {
     stopTimer()

@@ -23,7 +23,10 @@ export async function runEntries(store: Pick<Store, 'entries'>, run: RunRecord):
  * The request to stop a run, if the store has one. It may have come through another process, so the store is the only place to
  * look.
  */
-export async function requestedStop(store: Pick<Store, 'entries' | 'runs'>, runId: string): Promise<Stop | null> {
+export async function requestedStop(
+  store: Pick<Store, 'entries' | 'runs'>,
+  runId: string,
+): Promise<Extract<Stop, { kind: 'cancelled' }> | null> {
   const run = await store.runs.get(runId)
   if (run === null || !run.cancelRequested) return null
   return { kind: 'cancelled', by: requestedBy(await runEntries(store, run)) }

@@ -33,6 +33,8 @@ export interface JanitorDeps {
   expireElsewhere: (wait: SupervisedRecord) => Promise<void>
   /** Looks after the sessions of agents elsewhere. */
   sweepElsewhere: () => Promise<void>
+  /** Ends programs of this process that nobody has used for long enough. */
+  tidyPrograms: () => Promise<void>
   /** Removes what is left of sessions of agents elsewhere. */
   tidyElsewhere: () => Promise<void>
   jobs: Jobs
@@ -149,6 +151,7 @@ export function createJanitor(deps: JanitorDeps): Janitor {
       await purge()
       await deps.tidyReplicas()
     })
+    await deps.tidyPrograms()
     // Each process has folders of its own.
     if (clock.mono() >= nextTidy) {
       nextTidy = clock.mono() + HOUR_MS

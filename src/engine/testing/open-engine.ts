@@ -1,6 +1,6 @@
 // An engine on a real SQLite store in memory (or in a file, to be opened again), with a scripted model.
 
-import { type ModelAgent, modelName } from '../../domain/agent/agent.ts'
+import { type HostAgent, type ModelAgent, modelName } from '../../domain/agent/agent.ts'
 import { type Clock, createSystemClock } from '../../domain/clock.ts'
 import { createIds } from '../../domain/ids.ts'
 import { type Logger, silentLogger } from '../../domain/logger.ts'
@@ -62,6 +62,8 @@ export interface TestEngineOptions {
   logger?: Logger
   /** Agents beside the tester. */
   others?: readonly (Omit<ModelPrepared, 'tried'> & Partial<ModelPrepared>)[]
+  /** Agents in a coding agent's program. */
+  hosted?: readonly HostAgent[]
   /** Does the work of `hosted`. */
   hostWork?: HostWork
   clock?: Clock
@@ -181,8 +183,9 @@ export function openEngine(options: TestEngineOptions = {}) {
     operators,
     stepUp,
   }
+  const toolbox = createStaticToolbox([])
   const engine = createEngine({
-    agents,
+    agents: [...agents, ...(options.hosted ?? []).map((definition) => ({ definition, toolbox }))],
     hostWork: options.hostWork ?? noHostWork,
     gate: createGate(supervision),
     store,

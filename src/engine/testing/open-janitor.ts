@@ -13,6 +13,7 @@ export const openJanitor = (
     files: null,
     expireElsewhere: async () => {},
     sweepElsewhere: async () => {},
+    tidyPrograms: async () => {},
     tidyElsewhere: async () => {},
     jobs: createOwnJobs(parts.clock),
     tidyReplicas: async () => {},

@@ -186,7 +186,7 @@ describe('sessions', () => {
 
     const started = await type('session-start Fix the login — “now”', annOnSlack, {}, here)
     expect(words(started)[0]).toMatch(
-      /^Started custom in .*shop: session \S+\. What it asks appears in this channel\.$/,
+      /^Started custom in .*workspace\S+: session \S+\. What it asks appears in this channel\.$/,
     )
     const [{ supervision, owner } = { supervision: null, owner: null }] = await sessions.list({ limit: 10 })
     expect([owner, supervision?.prompt, supervision?.channelId]).toEqual(['ann', 'Fix the login — “now”', 'C1'])
@@ -209,7 +209,7 @@ describe('sessions', () => {
     expect(await type('session-start')).toMatchObject(refused('invalid_request', /prompt of 1 to 10000/))
     expect(await type(`session-start ${'x'.repeat(10_001)}`)).toMatchObject(refused('invalid_request', /prompt of 1/))
     expect(await type('session-start Go --workspace shop --host codex')).toMatchObject(
-      refused('invalid_request', /This server starts custom, not "codex"/),
+      refused('conflict', /It is missing\. Install it with: npm install codex/),
     )
   })
 })

@@ -1,9 +1,14 @@
 // The commands of a chat over the real services of agents elsewhere.
 
 import { EventEmitter } from 'node:events'
+import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
+import { startedAgents } from '../../config/agent/started-agents.ts'
+import { agentDefaults } from '../../config/source/load-context.ts'
 import { createSystemClock } from '../../domain/clock.ts'
 import type { Caller } from '../../domain/supervision/decision.ts'
+import type { HostWork } from '../../engine/ports/host-work.ts'
+import { openEngine } from '../../engine/testing/open-engine.ts'
 import { createApprovals } from '../../supervision/approvals/create-approvals.ts'
 import { createCheckpoints } from '../../supervision/checkpoints/create-checkpoints.ts'
 import { createSessionCheckpoints } from '../../supervision/checkpoints/session-checkpoints.ts'
@@ -13,7 +18,6 @@ import { createOversight } from '../../supervision/oversight/oversight.ts'
 import { createRecords } from '../../supervision/records/records.ts'
 import { createWhileWorking } from '../../supervision/sessions/while-working.ts'
 import { createSpawner } from '../../supervision/spawn/create-spawner.ts'
-import { spawnPlaces } from '../../supervision/spawn/testing/spawn-places.ts'
 import { createStalls } from '../../supervision/stalls/create-stalls.ts'
 import { agentIn, openSupervision, type SupervisionOptions } from '../../supervision/testing/open-supervision.ts'
 import { makeWorkspace } from '../../supervision/testing/workspace.ts'
@@ -28,11 +32,18 @@ export const eveOnSlack: Caller = { user: 'eve', role: 'operator', via: 'slack',
 
 const MOST_OPEN = 10
 
+/** A program that works until it is stopped. */
+const works: HostWork = {
+  work: ({ scope: { signal } }) =>
+    new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+  isHeldElsewhere: () => false,
+}
+
 /** Ann's agents report to the channel C1 unless a test says otherwise. Sessions without a channel belong to C0. */
 export function openCommandServices(options: SupervisionOptions = {}) {
   const opened = openSupervision({ maxOpen: MOST_OPEN, ...options })
   const { parts, store, log, feed, clock, takeStep, logger } = opened
-  const places = spawnPlaces('sleep 600')
+  const root = makeWorkspace({})
   const real = createSystemClock()
   const processes = createProcessGroups({ clock: real, process: new EventEmitter() })
   const shared = { ...parts, whileWorking: createWhileWorking({ takeStep, logger }) }
@@ -48,26 +59,27 @@ export function openCommandServices(options: SupervisionOptions = {}) {
     ...{ ...shared, commands: programs, processes, clock: real },
     environment: { PATH: '/usr/bin:/bin' },
   })
-  const { clock: _, log: __, onOutput: ___, onRespawn: ____, ...machine } = places.deps
   const workspaceOf = { shop: null, own: 'C1', other: 'C2' } as Record<string, string | null>
+  const agents = startedAgents({ hostCli: '/opt/own', hostCliArgs: [] }, agentDefaults)
+  const own = openEngine({ store, hosted: agents, hostWork: works })
   const spawner = createSpawner({
-    ...{ ...parts, ...machine, clock: real },
-    host: () => places.request,
-    extraArgs: places.request.extraArgs,
-    sandbox: async () => null,
+    ...parts,
+    agents,
+    usual: 'custom',
+    lacks: async ({ name }) => (name === 'codex' ? { problem: 'It is missing.', command: 'npm install codex' } : null),
     findWorkspace: (asked) => ({
-      path: places.at('shop'),
+      path: root,
       id: asked,
       channelId: workspaceOf[asked] ?? null,
       label: null,
     }),
-    tokens: { mint: async () => ({ id: 'minted', token: 'qd_secret' }), revoke: async () => {} },
-    mcpUrl: () => 'http://127.0.0.1:1/mcp',
-    tell() {},
+    runs: own.engine.runs,
   })
   onTestFinished(async () => {
     await commands.close()
-    await spawner.close()
+    await own.engine.drain(0)
+    await own.engine.close()
+    await own.log.close()
   })
   const services: CommandServices = {
     sessions: parts.sessions,
@@ -78,7 +90,7 @@ export function openCommandServices(options: SupervisionOptions = {}) {
     checkpoints: createSessionCheckpoints({
       ...shared,
       jobs: createCheckpoints({
-        folder: places.at('data', 'checkpoints'),
+        folder: join(makeWorkspace({}), 'checkpoints'),
         excluded: [],
         isProtected: (path) => protectedPath(path) !== null,
       }),

@@ -6,13 +6,15 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
+import { startedAgents } from '../../config/agent/started-agents.ts'
+import { agentDefaults } from '../../config/source/load-context.ts'
 import { createSystemClock } from '../../domain/clock.ts'
-import { ServerError } from '../../domain/errors.ts'
 import { silentLogger } from '../../domain/logger.ts'
 import type { SupervisionSettings } from '../../domain/settings/supervision-settings.ts'
 import { ONE_PERSON } from '../../domain/supervision/quorum.ts'
 import { noStepUp } from '../../domain/supervision/step-up.ts'
 import { testOperator } from '../../domain/testing/test-operator.ts'
+import type { Engine } from '../../engine/engine.ts'
 import { createOwnJobs } from '../../engine/sessions/jobs.ts'
 import type { openEngine, TestEngineOptions } from '../../engine/testing/open-engine.ts'
 import { createOnlyReplica, type Replica } from '../../replicas/replica.ts'
@@ -33,8 +35,8 @@ import { createReadScenes } from '../../supervision/records/record-scenes.ts'
 import { createAssessWork } from '../../supervision/risk/assess-work.ts'
 import { configuredOperators } from '../../supervision/sessions/may-command.ts'
 import { createPurgeSupervised } from '../../supervision/sessions/purge-supervised.ts'
-import { createChildRecords } from '../../supervision/spawn/child-records.ts'
 import { createSpawner } from '../../supervision/spawn/create-spawner.ts'
+import { createLacks } from '../../supervision/spawn/lacks.ts'
 import type { Nudge } from '../../supervision/stalls/stalls.ts'
 import { noMessenger } from '../../supervision/testing/no-messenger.ts'
 import { agentIn, callOf, everywhere } from '../../supervision/testing/open-supervision.ts'
@@ -71,18 +73,15 @@ const settings: SupervisionSettings = {
   modes: { agentMaySet: true },
 }
 
-type WorkDeps = Pick<ReturnType<typeof openEngine>, 'store' | 'log' | 'clock' | 'ids'>
+type WorkDeps = Pick<ReturnType<typeof openEngine>, 'store' | 'log' | 'clock' | 'ids'> & Pick<Engine, 'runs'>
 
-function workOf(elsewhere: AgentsElsewhere, { store, log, clock, ids }: WorkDeps) {
+function workOf(elsewhere: AgentsElsewhere, { store, log, clock, ids, runs }: WorkDeps) {
   const folder = mkdtempSync(join(tmpdir(), 'quarterdeck-checkpoints-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const processes = createProcessGroups({ clock, process: new EventEmitter() })
   const shared = { ...elsewhere, store, clock, ids, processes, logger: silentLogger }
   const environment = { PATH: '/usr/bin:/bin' }
   const echo = { alias: 'echo', argv: ['sh', '-c', 'echo hello; echo oops >&2; exit 3'], program: '/bin/sh' }
-  const isMissing = () => {
-    throw new ServerError('config_invalid', 'Agents cannot be started from here.')
-  }
   return {
     checkpoints: createSessionCheckpoints({
       ...shared,
@@ -90,15 +89,12 @@ function workOf(elsewhere: AgentsElsewhere, { store, log, clock, ids }: WorkDeps
     }),
     commands: createSessionCommands({ ...shared, commands: new Map([['echo', echo]]), environment }),
     spawner: createSpawner({
-      ...{ ...shared, environment, extraArgs: [], runtimeDir: folder, masked: [], home: null },
-      host: isMissing,
-      sandbox: async () => null,
-      findWorkspace: isMissing,
-      tokens: { mint: async () => ({ id: 'minted', token: 'secret' }), revoke: async () => {} },
-      mcpUrl: () => 'http://127.0.0.1:1/mcp',
-      tell() {},
-      place: null,
-      records: createChildRecords(folder),
+      ...shared,
+      agents: startedAgents({ hostCli: null, hostCliArgs: [] }, agentDefaults),
+      usual: null,
+      lacks: createLacks({ search: { searchPath: '/nowhere', workspaces: [] }, sandbox: async () => null }),
+      findWorkspace: (path) => ({ path, id: null, channelId: null, label: null }),
+      runs,
     }),
     purge: createPurgeSupervised({ store, log, clock, retentionDays: 30 }),
     startable: async () => ({ hosts: [], workspaces: [], root: null }),
@@ -163,7 +159,7 @@ export async function openSupervisedDoors(
           ...elsewhere,
           readScenes,
           answer: createAnswerRecord({ approvals, prompts: elsewhere.prompts, stalls: elsewhere.stalls }),
-          ...workOf(elsewhere, { store, log, clock, ids }),
+          ...workOf(elsewhere, { store, log, clock, ids, runs: engine.runs }),
           oversight,
         }),
         ...createChatRoutes({ engine, oversight, readCosts, clock, ids }),

@@ -3,13 +3,17 @@ import { mayBecome, type SupervisedStatus, supervisedStatuses } from '../../doma
 import type { Store } from '../store.ts'
 import {
   accept,
+  acceptedRun,
+  approve,
   auditors,
   beforeAndAfter,
   commit,
   done,
   event,
   fact,
+  finish,
   NOW,
+  newApproval,
   newAudit,
   newId,
   newSession,
@@ -174,6 +178,41 @@ export function describeSupervisedSessions(open: OpenStore): void {
       const session = await opened(store)
 
       expect(await refusal(store, accept(session))).toBe('session_supervised')
+    })
+
+    test('a hosted session that is terminated stops its runs: one that waits ends with what it asked', async () => {
+      const { store, reopen } = await openForTest(open)
+      const waiting = await opened(store, { hosted: { acpSession: null } })
+      const asking = await acceptedRun(store, accept(waiting))
+      const approval = newApproval(asking)
+      await done(store, finish(asking, { status: 'waiting', waits: [approval] }))
+      const busy = await opened(store, { hosted: { acpSession: null } })
+      const working = await acceptedRun(store, accept(busy))
+      const queued = await acceptedRun(store, accept(busy))
+
+      for (const { id } of [waiting, busy]) await done(store, step(id, 1, { supervision: { status: 'terminated' } }))
+
+      for await (const current of beforeAndAfter(store, reopen)) {
+        expect(await current.waits.get(approval.id)).toMatchObject({ status: 'interrupted', decidedAt: NOW + 1 })
+        const ended = { status: 'cancelled', cancelRequested: true, finishedAt: NOW + 1 }
+        expect(await current.runs.get(asking.id)).toMatchObject(ended)
+        expect(await current.runs.get(working.id)).toMatchObject({ status: 'running', cancelRequested: true })
+        expect(await current.runs.get(queued.id)).toMatchObject({ status: 'queued', cancelRequested: true })
+        expect(await refusal(current, accept(waiting))).toBe('session_ended')
+      }
+    })
+
+    test('a hosted session that is paused takes an answer and no message', async () => {
+      const { store } = await openForTest(open)
+      const session = await opened(store, { hosted: { acpSession: null } })
+      const run = await acceptedRun(store, accept(session))
+      const approval = newApproval(run)
+      await done(store, finish(run, { status: 'waiting', waits: [approval] }))
+      await done(store, step(session.id, 1, { supervision: { status: 'paused' } }))
+
+      expect(await refusal(store, accept(session))).toBe('session_paused')
+      const { run: next } = await done(store, accept(session, { answers: [approve(approval.id)] }))
+      expect(next?.status).toBe('running')
     })
 
     test('entries go to the run that is named, and every change of a status is in the feed', async () => {

@@ -3,7 +3,7 @@
 import { ServerError, sessionNotFound } from '../../domain/errors.ts'
 import type { AnyRecord, WaitAnswer } from '../../domain/records/record.ts'
 import type { RunRecord } from '../../domain/session/run.ts'
-import { refuseSupervised, type SessionRecord } from '../../domain/session/session.ts'
+import { refuseStopped, refuseSupervised, type SessionRecord } from '../../domain/session/session.ts'
 import type { Done } from '../ports/command.ts'
 import type { AcceptRun } from '../ports/runs.ts'
 import type { Answered } from '../ports/waits.ts'
@@ -46,6 +46,7 @@ export function* acceptRun(command: AcceptRun): Rule<Decision> {
     if (known === null) throw waitNotFound(answer)
     return yield* acceptAnswers(command, known, waitingRunId, answer)
   }
+  refuseStopped(known)
   const changes: Change[] = []
   if (waitingRunId !== null) {
     const completed = yield* abandon(changes, command, waitingRunId)

@@ -250,17 +250,7 @@ function* finishRun(command: FinishRun): Rule<Decision> {
       changes.push({ write: 'insert_wait', wait: { ...wait, runId: run.id, sessionId: run.sessionId } })
     }
   }
-  const given = command.audit ?? []
-  const pending = status === 'waiting' ? [] : yield* ask('pendingWaits', run.id)
-  interruptWaits(changes, pending, now)
-  const unused = yield* ask('unusedApprovals', run.id)
-  for (const before of unused) changes.push({ write: 'update_wait', before, wait: voidApproval(before, command) })
-  const records = [
-    ...given,
-    ...brokenOffRecords(pending, given, command),
-    ...unused.map((approval) => voidedRecord(approval, command)),
-  ]
-  if (records.length > 0) changes.push({ write: 'add_audit', records })
+  yield* endWaits(changes, command)
   changes.push({ write: 'update_run', before: run, run: ended })
   if (command.key !== undefined) {
     // A store replaces only a key that it was asked for.
@@ -272,6 +262,54 @@ function* finishRun(command: FinishRun): Rule<Decision> {
   const used = run.status === 'waiting' ? [] : usageRows(ended, now, command.model ?? UNKNOWN_MODEL)
   if (used.length > 0) changes.push({ write: 'add_usage', rows: used })
   return { result: { ok: true, firstSeq, run: ended }, changes }
+}
+
+/** Adds to the changes that what the run had asked is interrupted, and that what it was allowed and has not done is void. */
+function* endWaits(changes: Change[], command: FinishRun): Rule<void> {
+  const { runId, status, now, audit: given = [] } = command
+  const pending = status === 'waiting' ? [] : yield* ask('pendingWaits', runId)
+  interruptWaits(changes, pending, now)
+  const unused = yield* ask('unusedApprovals', runId)
+  for (const before of unused) changes.push({ write: 'update_wait', before, wait: voidApproval(before, command) })
+  const records = [
+    ...given,
+    ...brokenOffRecords(pending, given, command),
+    ...unused.map((approval) => voidedRecord(approval, command)),
+  ]
+  if (records.length > 0) changes.push({ write: 'add_audit', records })
+}
+
+/**
+ * Adds to the changes that the session's runs stop: one that waits ends here, as on the wire it has ended already. Whoever executes
+ * another one, or begins it, finds that it is to stop.
+ */
+export function* stopRuns(changes: Change[], sessionId: string, now: number): Rule<void> {
+  for (const { id } of yield* ask('openRuns', sessionId)) {
+    const before = yield* findRun(id)
+    const run: RunRecord = { ...before, cancelRequested: true }
+    if (before.status !== 'waiting') changes.push({ write: 'update_run', before, run })
+    else {
+      const { fence, usage } = before
+      yield* endWaits(changes, {
+        ...{
+          type: 'finish_run',
+          runId: id,
+          fence,
+          status: 'cancelled',
+          now,
+          entries: [],
+          messages: [],
+          usage,
+          error: null,
+        },
+      })
+      changes.push({
+        write: 'update_run',
+        before,
+        run: { ...run, status: 'cancelled', finishedAt: now, leaseOwner: null },
+      })
+    }
+  }
 }
 
 /** Whoever ends the run of another process does not know its agent. */

@@ -27,7 +27,7 @@ import {
 import type { RecordChange, Supervise } from '../ports/supervised.ts'
 import { conflict, taken } from './find-rows.ts'
 import { ask, type Change, type Decision, type Rule } from './rows.ts'
-import { appendTo, grantGone } from './run-rules.ts'
+import { appendTo, grantGone, stopRuns } from './run-rules.ts'
 import { grantsOf, interruptWait } from './wait-change.ts'
 
 export function* supervise(command: Supervise): Rule<Decision> {
@@ -47,6 +47,8 @@ export function* supervise(command: Supervise): Rule<Decision> {
   if (ends) for (const wait of stays) changes.push(update(wait, interruptWait(wait, command.now)))
   else if (command.owner !== undefined)
     for (const wait of stays) changes.push(update(wait, { ...wait, owner: session.owner }))
+  const { hosted, status } = session.supervision ?? {}
+  if (ends && hosted !== undefined && status === 'terminated') yield* stopRuns(changes, session.id, command.now)
   if (command.ask?.some((wait) => !isOfWorkspace(wait))) refuseAfterEnd(session)
   yield* askFor(changes, command, stays)
   for (const proposal of command.proposals ?? [])

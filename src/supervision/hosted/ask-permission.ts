@@ -3,7 +3,6 @@
 
 import { isAtLeast } from '../../domain/agent/tool-settings.ts'
 import type { Clock } from '../../domain/clock.ts'
-import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
 import { isWithin } from '../../domain/is-within.ts'
 import type { Approval, HostApproval } from '../../domain/records/record.ts'
@@ -66,10 +65,11 @@ export async function judgePermission(
 }
 
 /** A call that does not say what it does may do anything, and nothing like it is remembered. */
-const asked = (question: ReturnType<typeof questionOf>, isEmpty: boolean): ReturnType<typeof questionOf> =>
-  isEmpty && !isAtLeast(question.risk, 'high')
-    ? { ...question, risk: 'high', riskWhy: SAYS_NOTHING, matches: [] }
-    : question
+function asked(question: ReturnType<typeof questionOf>, isEmpty: boolean): ReturnType<typeof questionOf> {
+  if (!isEmpty) return question
+  const risk = isAtLeast(question.risk, 'high') ? {} : { risk: 'high' as const, riskWhy: SAYS_NOTHING }
+  return { ...question, ...risk, matches: [] }
+}
 
 const SAYS_NOTHING = 'does not say what it will do'
 
@@ -186,8 +186,3 @@ export function refusalOf({ status, reason }: Pick<Approval, 'status' | 'reason'
       return 'It was broken off before anybody answered.'
   }
 }
-
-export const pausedError = (status: string): ServerError =>
-  status === 'paused'
-    ? new ServerError('session_paused', 'The operator has paused this session. It goes on when they resume it.')
-    : new ServerError('session_ended', `This session is ${status}. Begin a new one.`)

@@ -8,7 +8,8 @@ import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
 import { present } from '../../domain/present.ts'
 import { textOf } from '../../domain/session/message.ts'
-import type { ProgressItem } from '../../domain/supervision/supervision.ts'
+import { stoppedError } from '../../domain/session/session.ts'
+import type { ProgressItem, Supervision } from '../../domain/supervision/supervision.ts'
 import type { HostParts, Lane } from '../../engine/run/run-scope.ts'
 import { LeftToAnother } from '../../engine/run/run-scope.ts'
 import type { AcpWords } from '../../hosts/host.ts'
@@ -20,7 +21,6 @@ import type { SupervisedSession, TakeStep } from '../sessions/take-step.ts'
 import { findSupervised } from '../sessions/take-step.ts'
 import type { ChangeSet, SetChange } from '../worktrees/change-set.ts'
 import type { Place } from './ask-permission.ts'
-import { pausedError } from './ask-permission.ts'
 import type { Said } from './said.ts'
 import type { Talk } from './talk.ts'
 import type { Terminals } from './terminals.ts'
@@ -64,7 +64,7 @@ export interface Started {
 }
 
 export interface HeldTalksDeps {
-  store: Pick<Store, 'sessions' | 'messages'>
+  store: Pick<Store, 'sessions' | 'messages' | 'supervised'>
   takeStep: TakeStep
   changes: RecordChanges
   shared: Pick<Shared, 'hold' | 'release'>
@@ -93,6 +93,8 @@ const ELSEWHERE_MS = 2_000
 /** Of an earlier conversation, told to a program that starts without it. */
 const MOST_STORY_CHARS = 40_000
 const MOST_STORY_MESSAGES = 100
+/** More than are ever open. */
+const MOST_SESSIONS = 10_000
 
 interface Entry {
   held: Held
@@ -126,7 +128,7 @@ export function createHeldTalks(deps: HeldTalksDeps) {
     for (const [sessionId, entry] of held) {
       try {
         // It hung for so long that another replica has taken the session. What is left here may do no harm.
-        if (!(await shared.hold(job(sessionId), owner, LEASE_MS))) await end(sessionId, entry)
+        if (!(await shared.hold(job(sessionId), owner, LEASE_MS))) await letGo(sessionId, entry)
       } catch (error) {
         logger.warn('the lease of an agent’s program could not be renewed', { session_id: sessionId, error })
       }
@@ -144,11 +146,17 @@ export function createHeldTalks(deps: HeldTalksDeps) {
         'This session began before its agent worked in a program. Begin a new one.',
       )
     }
+    // A started session counts already. Here it has to find its place among those that are open.
+    await takeStep(sessionId, ({ session: { supervision } }) =>
+      supervision.status === 'created' ? { supervision: { status: 'interrupted' } } : {},
+    )
     const { session } = await takeStep(sessionId, (now) => {
       const { status } = now.session.supervision
-      if (status === 'terminated' || status === 'paused') throw pausedError(status)
+      if (status === 'terminated') throw stoppedError(status)
       const { supervision, ...heard } = activity(now)
-      return { ...heard, supervision: { ...supervision, status: 'active', ...present({ place: place ?? undefined }) } }
+      // What was begun before the operator paused it goes on. `work-run.ts` refuses what is new.
+      const next = status === 'paused' ? status : 'active'
+      return { ...heard, supervision: { ...supervision, status: next, ...present({ place: place ?? undefined }) } }
     })
     return session
   }
@@ -159,11 +167,12 @@ export function createHeldTalks(deps: HeldTalksDeps) {
       return await wake(sessionId)
     } catch (error) {
       if (!hasCode(error, 'limit')) throw error
+      const { sessions = [] } = error.details
+      for (const id of Array.isArray(sessions) ? sessions : []) await restIfAlone(String(id))
       const owned = (await store.sessions.get(sessionId))?.owner
       const idle = [...held].filter(([, { held: one }]) => one.session.owner === owned && isIdle(one))
       const [oldest] = idle.sort(([, a], [, b]) => a.usedAt - b.usedAt)
-      if (oldest === undefined) throw error
-      await end(...oldest)
+      if (oldest !== undefined) await end(...oldest)
       return wake(sessionId)
     }
   }
@@ -179,14 +188,32 @@ export function createHeldTalks(deps: HeldTalksDeps) {
       heardAt = clock.mono()
       void takeStep(id, activity).catch(() => {})
     }
+    let progress: Partial<Supervision> = {}
+    let isReporting = false
+    /** One at a time: of a program that is quicker, the newest counts. */
+    async function report(news: Partial<Supervision>): Promise<void> {
+      progress = { ...progress, ...news }
+      if (isReporting) return
+      isReporting = true
+      while (Object.keys(progress).length > 0) {
+        const now = progress
+        progress = {}
+        await takeStep(id, (step) => {
+          const { supervision, ...heard } = activity(step)
+          return { ...heard, supervision: { ...supervision, ...now } }
+        }).catch(() => {})
+      }
+      isReporting = false
+    }
     const earlier = session.supervision.hosted?.acpSession ?? null
     const started = await start(session, host, { earlier, onHeard })
     const { talk, isSame } = started
-    const { session: now } = await takeStep(id, ({ session: { supervision } }) =>
-      supervision.hosted?.acpSession === talk.acpSession
-        ? {}
-        : { supervision: { hosted: { ...supervision.hosted, acpSession: talk.acpSession } } },
-    )
+    const { session: now } = await takeStep(id, ({ session: { supervision }, at }) => ({
+      supervision: {
+        hosted: { ...supervision.hosted, acpSession: talk.acpSession },
+        spawned: talk.pid === undefined ? null : { pid: talk.pid, startedAt: at },
+      },
+    }))
     let isStoryDue = !isSame
     const nudged = new EventTarget()
     const entry: Entry = {
@@ -199,13 +226,9 @@ export function createHeldTalks(deps: HeldTalksDeps) {
         session: now,
         ...started,
         ...started.files,
-        onProgress({ items, lastTool }) {
-          void takeStep(id, (step) => {
-            const { supervision, ...heard } = activity(step)
-            return { ...heard, supervision: { ...supervision, ...present({ progressSnapshot: items, lastTool }) } }
-          }).catch(() => {})
-        },
+        onProgress: ({ items, lastTool }) => void report(present({ progressSnapshot: items, lastTool })),
         async next(signal) {
+          signal.throwIfAborted()
           const said = talk.nextNow()
           if (said !== null) return said
           const either = new AbortController()
@@ -226,7 +249,7 @@ export function createHeldTalks(deps: HeldTalksDeps) {
         takeNudge: () => entry.nudges.shift() ?? null,
         async whyGone(error) {
           const status = (await store.sessions.get(id))?.supervision?.status
-          return status === 'terminated' ? pausedError(status) : error
+          return status === 'terminated' ? stoppedError(status) : error
         },
         lastUsed: () => {
           entry.usedAt = clock.mono()
@@ -241,6 +264,8 @@ export function createHeldTalks(deps: HeldTalksDeps) {
     }
     entry.stop = changes.watch({ recordId: id, sessionId: id }, () => void look(id, entry))
     held.set(id, entry)
+    // Its operator may have ended it while the program started.
+    void look(id, entry)
     return entry
   }
 
@@ -251,6 +276,15 @@ export function createHeldTalks(deps: HeldTalksDeps) {
   }
 
   async function end(sessionId: string, entry: Entry): Promise<void> {
+    await letGo(sessionId, entry)
+    await takeStep(sessionId, ({ session: { supervision } }) => ({
+      supervision: { spawned: null, ...(supervision.status === 'active' ? { status: 'interrupted' as const } : {}) },
+    })).catch(() => {})
+    await shared.release(job(sessionId), owner).catch(() => {})
+  }
+
+  /** Ends the program. The session may be another replica's already. */
+  async function letGo(sessionId: string, entry: Entry): Promise<void> {
     if (held.get(sessionId) === entry) held.delete(sessionId)
     entry.stop()
     await entry.held.talk
@@ -258,10 +292,19 @@ export function createHeldTalks(deps: HeldTalksDeps) {
       .catch((error: unknown) =>
         logger.warn('the program of an agent could not be ended', { session_id: sessionId, error }),
       )
-    await takeStep(sessionId, ({ session: { supervision } }) =>
-      supervision.status === 'active' ? { supervision: { status: 'interrupted' } } : {},
-    ).catch(() => {})
-    await shared.release(job(sessionId), owner).catch(() => {})
+  }
+
+  /** Nothing of the session works, here or elsewhere: its program ended with an earlier process. It counts against no limit then. */
+  async function restIfAlone(sessionId: string): Promise<void> {
+    if (held.has(sessionId) || starting.has(sessionId)) return
+    const { supervision } = await findSupervised(store, sessionId)
+    if (supervision.hosted === undefined || supervision.turnEnded !== true) return
+    if (!(await shared.hold(job(sessionId), owner, LEASE_MS))) return
+    const { result: rests } = await takeStep(sessionId, ({ session: { supervision: now } }) => {
+      const rests = now.status === 'active' && now.turnEnded === true
+      return { result: rests, supervision: rests ? { status: 'interrupted' as const, spawned: null } : {} }
+    })
+    if (rests) await shared.release(job(sessionId), owner)
   }
 
   return {
@@ -305,6 +348,11 @@ export function createHeldTalks(deps: HeldTalksDeps) {
     async tidy(): Promise<void> {
       for (const [sessionId, entry] of [...held]) {
         if (isIdle(entry.held) && clock.mono() - entry.usedAt >= entry.ttlMs) await end(sessionId, entry)
+      }
+      for (const { id } of await store.supervised.sessions({ statuses: ['active'], limit: MOST_SESSIONS })) {
+        await restIfAlone(id).catch((error: unknown) =>
+          logger.warn('a session without a program could not be put to rest', { session_id: id, error }),
+        )
       }
     },
 

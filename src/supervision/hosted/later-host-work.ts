@@ -2,7 +2,8 @@
 
 import type { HostedWork } from './create-host-work.ts'
 
-export function createLaterHostWork(load: () => Promise<HostedWork>): HostedWork {
+/** `isLeft`: an earlier process may have left something to tidy up. */
+export function createLaterHostWork(load: () => Promise<HostedWork>, isLeft: () => Promise<boolean>): HostedWork {
   let loading: Promise<HostedWork> | null = null
   let loaded: HostedWork | null = null
   const work = async (): Promise<HostedWork> => {
@@ -14,7 +15,9 @@ export function createLaterHostWork(load: () => Promise<HostedWork>): HostedWork
     work: async (lane) => (await work()).work(lane),
     isHeldElsewhere: (sessionId) => loaded?.isHeldElsewhere(sessionId) ?? false,
     nudge: (sessionId, text) => loaded?.nudge(sessionId, text) ?? false,
-    tidy: async () => loaded?.tidy(),
+    async tidy() {
+      if (loaded !== null || (await isLeft())) await (await work()).tidy()
+    },
     close: async () => loaded?.close(),
   }
 }

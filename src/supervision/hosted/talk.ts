@@ -36,6 +36,7 @@ const GREETING_MS = 120_000
 const MOST_CALLS = 10_000
 
 export interface Talk {
+  readonly pid: number | undefined
   readonly acpSession: string
   readonly title: string
   readonly capabilities: AgentCapabilities
@@ -55,6 +56,8 @@ export interface Talk {
   next(signal: AbortSignal): Promise<Said>
   /** What it has said by now, or null. */
   nextNow(): Said | null
+  /** It has said more already. */
+  readonly hasMore: boolean
   setMode(modeId: string): Promise<void>
   setConfig(configId: string, value: string | boolean): Promise<void>
   /** Ends the prompt: what is open is cancelled, and what the program still says of it is dropped. Kills the program if it does not stop. */
@@ -320,6 +323,8 @@ export async function openTalk(deps: TalkDeps): Promise<OpenedTalk> {
     }
     if (!isPrompting) return
     dropsAll = true
+    // Its answer may be behind much that nobody reads any more.
+    while (queue.take() !== null);
     await agent.notify(methods.agent.session.cancel, { sessionId }).catch(() => {})
     const late = deps.timeout(deps.cancelMs)
     await Promise.race([promptEnd, new Promise<void>((resolve) => late.addEventListener('abort', () => resolve()))])
@@ -330,6 +335,7 @@ export async function openTalk(deps: TalkDeps): Promise<OpenedTalk> {
 
   let promptEnd: Promise<void> = Promise.resolve()
   const talk: Talk = {
+    pid: process.pid,
     acpSession: sessionId,
     title: visibleText(greeting.agentInfo?.title ?? greeting.agentInfo?.name ?? ''),
     capabilities,
@@ -359,12 +365,16 @@ export async function openTalk(deps: TalkDeps): Promise<OpenedTalk> {
           push({ type: 'stopped', reason: stopReason }, 0)
         })
         .catch((error: unknown) => {
-          if (hasFailed) return
+          // The program is gone, and how it ended comes next: see `gone`.
+          if (hasFailed || connection.signal.aborted) return
           isPrompting = false
           push({ type: 'failed', error: asHostError(error, process) }, 0)
         })
     },
     nextNow: () => remember(queue.take()),
+    get hasMore() {
+      return queue.size > 0
+    },
     async next(signal) {
       for (;;) {
         signal.throwIfAborted()

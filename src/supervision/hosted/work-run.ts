@@ -8,6 +8,7 @@ import type { ContentBlock, StopReason } from '@agentclientprotocol/sdk'
 import { hasCode, ServerError } from '../../domain/errors.ts'
 import { type AnyRecord, type Approval, type HostApproval, isHostApproval } from '../../domain/records/record.ts'
 import type { ToolCall } from '../../domain/session/message.ts'
+import { stoppedError } from '../../domain/session/session.ts'
 import { aboutCall } from '../../domain/supervision/approval-audit.ts'
 import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import type { LoopEnd } from '../../engine/loop/agent-loop.ts'
@@ -25,7 +26,7 @@ import { APPLY, approvedSet, changesApproval, isAutoApproved, newChangesCall } f
 import { type Asking, contentOf, judgePermission, questionApproval, refusalOf } from './ask-permission.ts'
 import type { Held } from './held-talks.ts'
 import { type HostedCall, hasInput } from './hosted-call.ts'
-import { type OpenRequest, optionFor } from './open-request.ts'
+import { canAllowOnce, type OpenRequest, optionFor } from './open-request.ts'
 import { promptBlocks } from './prompt-blocks.ts'
 import { hostFailed } from './talk.ts'
 import { createTeller, type Teller } from './teller.ts'
@@ -80,8 +81,9 @@ export async function workRun(deps: WorkDeps, lane: Lane<HostParts>, held: Held)
     if (settled === 'done' && !hasMore(shared) && !talk.isPrompting) return answered(teller, 'end_turn')
     return await converse(shared)
   } catch (error) {
+    // Nobody listens to it any more.
+    await talk.cancel().catch(() => {})
     if (error instanceof StepBroken) throw error
-    if (signal.aborted) await held.talk.cancel().catch(() => {})
     const cause = signal.aborted || !talk.isGone ? error : await held.whyGone(error)
     await teller.closeCalls('The agent’s program said no more of it.').catch(() => {})
     throw new StepBroken(cause, teller.broken(), null)
@@ -259,14 +261,20 @@ const trail = (
 async function converse(working: Working): Promise<LoopEnd> {
   const { held, lane } = working
   const { talk } = held
-  if (talk.isPrompting && newMessages(lane).length > 0) await talk.cancel()
+  const isNew = newMessages(lane).length > 0
+  if (isNew && (await isPaused(working))) throw stoppedError('paused')
+  if (talk.isPrompting && isNew) {
+    await talk.cancel()
+    if (talk.isGone) throw hostFailed('It did not stop for the new message, so it was ended. Send a message to go on.')
+  }
   if (!talk.isPrompting) await begin(working)
   for (let prompts = 1; ; prompts += 1) {
     const end = await listen(working)
     if (end.type === 'pending') return waitFor(working, end.pending)
     await working.teller.closeCalls('The agent’s program does not say how it ended.')
-    const isLast = prompts >= MOST_PROMPTS
-    const more = isLast || end.reason !== 'end_turn' ? [] : await followUps(working)
+    const isLast = prompts >= MOST_PROMPTS || !GOES_ON.has(end.reason) || (await isPaused(working))
+    const more = isLast ? [] : await followUps(working)
+    if (isLast && working.after.length > 0) await keepNotes(working)
     if (more.length > 0) {
       await working.teller.close()
       talk.prompt([{ type: 'text', text: more.join('\n\n') }])
@@ -280,6 +288,22 @@ async function converse(working: Working): Promise<LoopEnd> {
     return answered(working.teller, end.reason)
   }
 }
+
+/** A program that was not cancelled by us and says so has ended its turn because of a no. */
+const GOES_ON: ReadonlySet<StopReason> = new Set(['end_turn', 'cancelled'])
+
+/** Its operator lets it begin nothing new. What it asks now is refused; what was decided counts. */
+const isPaused = async ({ deps, held }: Working): Promise<boolean> =>
+  (await deps.store.sessions.get(held.session.id))?.supervision?.status === 'paused'
+
+async function refusePaused(working: Working, request: OpenRequest): Promise<null> {
+  if (!working.after.includes(WAS_PAUSED)) working.after.push(WAS_PAUSED)
+  await deny(working, request, WAS_PAUSED)
+  return null
+}
+
+const WAS_PAUSED =
+  'Your operator had paused this session, so what you asked for then was refused. Ask again for what you still need.'
 
 const newMessages = ({ scope: { run } }: Lane<HostParts>): readonly { role: string }[] =>
   run.input.messages.filter(({ role }) => role === 'user')
@@ -354,7 +378,7 @@ async function listen(working: Working): Promise<Heard> {
     switch (said.type) {
       case 'update':
         await teller.take(said.update)
-        await teller.flush()
+        if (!talk.hasMore) await teller.flush()
         break
       case 'request': {
         if (said.request.kind === 'permission' && !hasInput(said.request.call.said)) await deps.pause(LATE_MS, signal)
@@ -397,18 +421,25 @@ async function askAbout(working: Working, request: OpenRequest): Promise<HostApp
   if (request.kind === 'question') {
     const approval = questionApproval(deps, held.session, held.place, run.id, request)
     const before = answeredBefore(decided, approval.supervised?.contentKey ?? '')
-    if (before === null) return approval as HostApproval
+    if (before === null) return (await isPaused(working)) ? refusePaused(working, request) : (approval as HostApproval)
     await answerWith(working, request, before)
     return null
   }
-  if (request.kind === 'write') return askWrite(working, request)
+  if (request.kind === 'write') {
+    return (await isPaused(working)) ? refusePaused(working, request) : askWrite(working, request)
+  }
   const call = request.kind === 'permission' ? request.call : commandCall(held, request)
   const shown = teller.show(call)
+  if (request.kind === 'permission' && !canAllowOnce(request.options)) {
+    await deny(working, request, '')
+    return null
+  }
   const before = answeredBefore(decided, contentOf(shown))
   if (before !== null) {
     await answerWith(working, request, before)
     return null
   }
+  if (await isPaused(working)) return refusePaused(working, request)
   const verdict = await judgePermission(deps, held.session, held.place, run.id, shown)
   if (verdict.verdict === 'allow') await allow(working, request)
   else if (verdict.verdict === 'refuse') await deny(working, request, verdict.why)
@@ -416,9 +447,12 @@ async function askAbout(working: Working, request: OpenRequest): Promise<HostApp
   return null
 }
 
-/** The program was started anew, and asks again what was decided meanwhile. */
+/** The program was started anew, and asks again what was decided meanwhile. A yes that is used up may have been acted on: it is asked anew. */
 function answeredBefore(decided: readonly Decided[], contentKey: string): HostApproval | null {
-  const found = decided.find(({ approval, isUsed }) => !isUsed && approval.supervised.contentKey === contentKey)
+  const found = decided.find(
+    ({ approval: { status, supervised }, isUsed }) =>
+      !isUsed && status !== 'consumed' && supervised.contentKey === contentKey,
+  )
   return found?.approval ?? null
 }
 
@@ -510,7 +544,7 @@ async function proposeChanges(working: Working, set: ChangeSet): Promise<LoopEnd
   const { deps, lane, held } = working
   if (set.changes.length === 0) return null
   const callId = showChanges(working, set)
-  if (await isAutoApproved(deps, held.session, set)) {
+  if (!(await isPaused(working)) && (await isAutoApproved(deps, held.session, set))) {
     const applied = await applyNow(working, set, null)
     await finishChanges(working, callId, applied)
     return null

@@ -1,5 +1,6 @@
 import { ServerError } from '../../domain/errors.ts'
 import { type OpenLimits, refuseOneMore } from '../../domain/session/open-limits.ts'
+import type { SessionRecord } from '../../domain/session/session.ts'
 import type { Caller } from '../../domain/supervision/decision.ts'
 import { isOpen, openStatuses, type SupervisedStatus } from '../../domain/supervision/supervision.ts'
 import type { SessionLog } from '../../log/session-log.ts'
@@ -27,7 +28,7 @@ import {
 import { createWorkspaceSession, refuseWorkspace } from './workspace-session.ts'
 
 interface SessionsDeps extends SetModeDeps, Pick<SessionParts, 'clock' | 'logger'> {
-  store: Pick<Store, 'sessions' | 'supervised' | 'grants'>
+  store: Pick<Store, 'sessions' | 'supervised' | 'grants' | 'runs'>
   log: Pick<SessionLog, 'commit'>
   maxOpen: OpenLimits
   /** Told why the server itself ended a session. What operators end is in the feed, and they know why. */
@@ -73,7 +74,9 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
       refuseForeignCommand(operators, by, session.owner)
       refuseWorkspace(session)
       const { status, updatedAt } = session.supervision
-      if (status === to) return {}
+      // A hosted session that rests goes on with the next message.
+      const rests = to === 'active' && status === 'interrupted' && session.supervision.hosted !== undefined
+      if (status === to || rests) return {}
       refuseEnded(session)
       return {
         supervision: { status: to, updatedAt: to === 'active' ? at : updatedAt },
@@ -82,6 +85,10 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
       }
     })
   }
+
+  /** The program of a hosted agent that rests is ended for one that works. */
+  const makesWay = async ({ id, supervision }: SessionRecord): Promise<boolean> =>
+    supervision?.hosted !== undefined && supervision.turnEnded === true && (await store.runs.open(id)).length === 0
 
   const step = async (sessionId: string, decide: (now: SessionNow) => Changes): Promise<SupervisedSession> =>
     (await takeStep(sessionId, decide)).session
@@ -112,11 +119,9 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
     },
     async checkCapacity(owner, ending) {
       const open = await store.supervised.sessions({ statuses: openStatuses, limit: MORE_THAN_OPEN })
-      refuseOneMore(
-        owner,
-        open.filter(({ id }) => id !== ending),
-        maxOpen,
-      )
+      const counted: typeof open = []
+      for (const session of open) if (session.id !== ending && !(await makesWay(session))) counted.push(session)
+      refuseOneMore(owner, counted, maxOpen)
     },
     get: (sessionId) => findSupervised(store, sessionId),
     list: async (query) => (await store.supervised.sessions(query)).filter(isSupervisedSession),

@@ -2,7 +2,6 @@
 
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Logger } from '../../domain/logger.ts'
 
 export interface Sandbox {
@@ -46,41 +45,10 @@ export function createSandboxSearch(program: () => string | null, logger: Logger
   return async () => {
     if (sandbox !== null) return sandbox
     const looked = await findSandbox(program())
-    if (looked.found === null) logger.warn('an agent starts without a sandbox', { why: looked.why })
+    if (looked.found === null) logger.warn('there is no sandbox for agents', { why: looked.why })
     sandbox = looked.found
     return sandbox
   }
-}
-
-interface SandboxPlaces {
-  workspace: string
-  /** Absolute paths that the host itself writes. Those that do not exist are left out. */
-  writable: readonly string[]
-  /** Folders that the agent must not see. Those that do not exist are left out. */
-  masked: readonly string[]
-  /** The folder with the host's configuration. It is shown although it lies in a masked one. */
-  shown: string
-}
-
-/** The command line that runs `command` in the sandbox. */
-export function inSandbox(
-  sandbox: Sandbox,
-  { workspace, writable, masked, shown }: SandboxPlaces,
-  command: readonly string[],
-): CommandLine {
-  const layers = [
-    // The workspace may belong to somebody else.
-    ...(isRoot() ? ['--cap-add', 'CAP_DAC_OVERRIDE'] : []),
-    ...writable.filter(existsSync).flatMap((path) => ['--bind', path, path]),
-    '--bind',
-    workspace,
-    workspace,
-    ...masked.filter(existsSync).flatMap((path) => ['--tmpfs', path]),
-    '--ro-bind',
-    shown,
-    shown,
-  ]
-  return sandboxedIn(sandbox, workspace, layers, command)
 }
 
 export type CommandLine = [program: string, ...args: string[]]
@@ -103,6 +71,3 @@ export const sandboxedIn = (
   '--',
   ...command,
 ]
-
-export const writableIn = (home: string | null, names: readonly string[]): string[] =>
-  home === null ? [] : names.map((name) => join(home, name))

@@ -29,12 +29,13 @@ export default function StartAgentDialog({
   const [prompt, setPrompt] = useState('')
   const [workspace, setWorkspace] = useState('')
   const [title, setTitle] = useState('')
+  const [chosen, setChosen] = useState<string | null>(null)
   const start = useMutation({
     mutationFn: () =>
       client.sessions.start({
         prompt: prompt.trim(),
         workspace: workspace.trim(),
-        ...given({ title: title.trim() }),
+        ...given({ title: title.trim(), host: host ?? '' }),
       }),
     onSuccess: ({ session_id }) => {
       onClose()
@@ -46,9 +47,11 @@ export default function StartAgentDialog({
     queryKey: ['recent-folders'],
     queryFn: ({ signal }) => client.sessions.list({ kind: 'supervised', limit: RECENT, signal }),
   })
+  const ready = known.data?.hosts.filter(({ problem }) => problem === null) ?? []
+  const host = chosen ?? ready[0]?.name ?? null
   const folders = knownFolders(known.data, recent.data?.sessions ?? [])
   const folderList = useId()
-  const canStart = known.data === undefined || known.data.hosts.some(({ problem }) => problem === null)
+  const canStart = known.data === undefined || host !== null
   const isReady = prompt.trim() !== '' && workspace.trim() !== '' && isLive && canStart
   return (
     <FormDialog
@@ -95,7 +98,7 @@ export default function StartAgentDialog({
         </div>
       )}
       {known.error !== null && <Failed error={known.error} onRetry={() => void known.refetch()} />}
-      {known.data !== undefined && <Programs hosts={known.data.hosts} />}
+      {known.data !== undefined && <Programs hosts={known.data.hosts} chosen={host} onChoose={setChosen} />}
       <TextField label="Title" value={title} maxLength={200} onChange={(event) => setTitle(event.target.value)} />
     </FormDialog>
   )
@@ -128,35 +131,45 @@ function folderHelp(known: Startable | undefined): string {
   return known.workspaces.length > 0 ? `${where} One of its workspaces.` : `${where} Any folder with a project.`
 }
 
-/** Which program will be started, and what each of the others lacks. */
-function Programs({ hosts }: { hosts: Startable['hosts'] }) {
+/** Which agent is started, and what each of the others lacks. */
+function Programs({
+  hosts,
+  chosen,
+  onChoose,
+}: {
+  hosts: Startable['hosts']
+  chosen: string | null
+  onChoose: (name: string) => void
+}) {
   const ready = hosts.filter(({ problem }) => problem === null)
   const others = hosts.filter(({ problem }) => problem !== null)
   return (
-    <section className={styles.programs} aria-label="Program">
-      <p>
-        {ready.length === 0
-          ? 'No program can be started yet.'
-          : `${ready.map(({ title }) => title).join(', ')} will be started.`}
-      </p>
-      <details open={ready.length === 0}>
-        <summary>{ready.length === 0 ? 'What is missing' : 'Other programs'}</summary>
-        <ul>
-          {others.map(({ name, title, problem, command, setting }) => (
-            <li key={name}>
-              <strong>{title}</strong>
-              <span>{problem}</span>
-              {command !== null && <CopyText text={command} what="command" />}
-              {setting !== null && (
-                <>
-                  <span>Write this into quarterdeck.yaml and start the server again:</span>
-                  <CopyText text={setting} what="line" />
-                </>
-              )}
-            </li>
+    <section className={styles.programs} aria-label="Agent">
+      {ready.length === 0 ? (
+        <p>No agent can be started yet.</p>
+      ) : (
+        <div className={styles.folders}>
+          {ready.map(({ name, title }) => (
+            <Button key={name} kind="quiet" aria-pressed={name === chosen} onClick={() => onChoose(name)}>
+              {title}
+            </Button>
           ))}
-        </ul>
-      </details>
+        </div>
+      )}
+      {others.length > 0 && (
+        <details open={ready.length === 0}>
+          <summary>{ready.length === 0 ? 'What is missing' : 'Other agents'}</summary>
+          <ul>
+            {others.map(({ name, title, problem, command }) => (
+              <li key={name}>
+                <strong>{title}</strong>
+                <span>{problem}</span>
+                {command !== null && <CopyText text={command} what="command" />}
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
     </section>
   )
 }

@@ -1,5 +1,5 @@
 import { mkdirSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { createSystemClock } from '../../../domain/clock.ts'
 import { main } from '../../main.ts'
@@ -106,25 +106,27 @@ test('ctl decides at a real server through its socket, with the passphrase that 
 })
 
 test('ctl start takes the id of a workspace, and says what is wrong before it asks for the passphrase', async () => {
-  const server = await openServer((root) => {
-    writeFileSync(join(root, 'agent'), '#!/bin/sh\nexec sleep 600\n', { mode: 0o755 })
-    return `host_cli: ${join(root, 'agent')}\nhost_cli_args: ["{mcp_config}"]\nmax_concurrent_sessions: 1\n`
+  const server = await openServer(() => {
+    const agent = resolve(import.meta.dirname, '../../../../test/acp/scripted-agent.ts')
+    return `host_cli: ${process.execPath}\nhost_cli_args: [${agent}]\nmax_concurrent_sessions: 2\n`
   })
   const fd = descriptor(server.cwd, 'correct horse battery')
   expect(await server.ctl('passphrase', '--passphrase-fd', fd)).toMatchObject({ code: 0 })
   // Without a terminal, a passphrase that is asked for is a failure of its own.
-  const start = async (...args: string[]) => (await server.ctl('start', 'Fix it', ...args)).err
+  const start = async (...args: string[]) => (await server.ctl('start', 'hang', ...args)).err
 
   expect(await start('--workspace', 'shop')).toContain('has to be typed at a terminal')
   expect(await start('--workspace', 'nowhere')).toContain('"nowhere" is not the id of a workspace')
   expect(await start('--workspace', '/usr')).toContain('is not a workspace of this server')
-  expect(await start('--workspace', 'shop', '--host', 'codex')).toContain('This server starts custom, not "codex"')
+  expect(await start('--workspace', 'shop', '--host', 'emacs')).toContain('This server knows custom, claude')
+  // The window that is connected already is the other one.
   const started = await server.ctl(
-    ...['start', 'Fix it', '--workspace', 'shop', '--json', '--passphrase-fd'],
+    ...['start', 'hang', '--workspace', 'shop', '--json', '--passphrase-fd'],
     descriptor(server.cwd, 'correct horse battery'),
   )
-  expect(JSON.parse(started.out)).toMatchObject({ workspace_root: server.workspace, status: 'created' })
-  expect(await start('--workspace', 'shop')).toContain('max_concurrent_sessions allows 1')
+  expect(JSON.parse(started.out)).toMatchObject({ workspace_root: server.workspace, host: 'custom', prompt: 'hang' })
+  expect(await server.call('heartbeat', {})).toContain('acknowledged')
+  expect(await start('--workspace', 'shop')).toContain('max_concurrent_sessions allows 2')
 })
 
 test('ctl start says that the program of the agent is missing before it asks for the passphrase', async () => {

@@ -4,7 +4,9 @@ import { access, constants, mkdtemp, rm, stat, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { databaseIn } from '../../../app/data-dir.ts'
 import { examineDataDir, migrateSharedStore } from '../../../app/open-store.ts'
+import { startedAgents } from '../../../config/agent/started-agents.ts'
 import type { ServerSettings } from '../../../config/settings/server-settings.ts'
+import { agentDefaults } from '../../../config/source/load-context.ts'
 import { abortAfter } from '../../../domain/abort.ts'
 import type { HostAgent, ModelAgent, ModelSettings } from '../../../domain/agent/agent.ts'
 import type { Clock } from '../../../domain/clock.ts'
@@ -14,10 +16,10 @@ import { silentLogger } from '../../../domain/logger.ts'
 import { present } from '../../../domain/present.ts'
 import { shownStore } from '../../../domain/settings/store-settings.ts'
 import type { SupervisionSettings } from '../../../domain/settings/supervision-settings.ts'
+import { acpOf } from '../../../hosts/hosts.ts'
 import type { ChannelCheck } from '../../../operators/channel-kind.ts'
 import { findProgram } from '../../../supervision/commands/find-program.ts'
 import { findSandbox } from '../../../supervision/spawn/sandbox.ts'
-import { resolveHost } from '../../../supervision/spawn/start-host.ts'
 import { modelSource } from '../../check-agents.ts'
 import { reasonOf } from '../../report-error.ts'
 import type { Io } from '../../terminal/io.ts'
@@ -218,7 +220,6 @@ async function canWriteFile(folder: string): Promise<boolean> {
   }
 }
 
-/** The program that starts agents, and how far an agent that it starts is kept away from what guards it. */
 /** An agent that the server hosts. */
 export async function checkHosted(agent: HostAgent, io: Io): Promise<Check[]> {
   const { lookAtHost } = await import('../../look-at-host.ts')
@@ -228,18 +229,19 @@ export async function checkHosted(agent: HostAgent, io: Io): Promise<Check[]> {
   )
 }
 
+/** The program of the agent that is started where nobody says which, and whether something confines it. */
 export async function checkHost(settings: SupervisionSettings, searchPath: string): Promise<Check[]> {
   const search = { workspaces: writableFolders(settings), searchPath }
-  try {
-    const { program, launcher } = resolveHost(settings.hostCli, search)
-    return [
-      ok('Host', `${program}, started as ${launcher.name}`),
-      await checkSandbox(findProgram('bwrap', search).program),
-    ]
-  } catch (error) {
-    if (!(error instanceof ServerError)) throw error
-    return [fail('Host', error.message)]
+  const [agent] = startedAgents(settings, agentDefaults)
+  if (agent === undefined) return []
+  const { name, command } = agent.host
+  const known = acpOf(name)
+  const { program, problem } = findProgram(command ?? known.command, search)
+  if (program === null) {
+    const install = command === null ? `Install it with: ${known.install}` : undefined
+    return [fail('Host', `host_cli: ${problem}`, install)]
   }
+  return [ok('Host', `${program}, started as ${name}`), await checkSandbox(findProgram('bwrap', search).program)]
 }
 
 const writableFolders = ({ workspaces, defaultWorkspaceRoot }: SupervisionSettings): string[] => [
@@ -250,10 +252,10 @@ const writableFolders = ({ workspaces, defaultWorkspaceRoot }: SupervisionSettin
 async function checkSandbox(program: string | null): Promise<Check> {
   const sandbox = await findSandbox(program)
   if (sandbox.found !== null)
-    return ok('Sandbox', 'started agents run under bubblewrap and do not see the config, data and runtime folders')
-  return warn(
+    return ok('Sandbox', 'coding agents run under bubblewrap, in a private copy of their workspace')
+  return fail(
     'Sandbox',
-    `Started agents can read and write everything that this user can: ${sandbox.why}`,
-    'On Linux, install bubblewrap (Debian, Ubuntu: apt-get install bubblewrap). Otherwise only the passphrase keeps an agent from deciding here.',
+    `Coding agents are not started: ${sandbox.why}`,
+    'On Linux, install bubblewrap (Debian, Ubuntu: apt-get install bubblewrap).',
   )
 }

@@ -133,7 +133,6 @@ export const StartableSchema = z
         title: z.string(),
         problem: z.string().nullable().describe('Why it cannot be started; null: it can.'),
         command: z.string().nullable().describe('A command that fixes it, on the machine of the server.'),
-        setting: z.string().nullable().describe('A line of quarterdeck.yaml that fixes it, after a new start.'),
       }),
     ),
     workspaces: z.array(z.strictObject({ path: z.string(), id: z.string().nullable(), label: z.string().nullable() })),
@@ -145,7 +144,7 @@ export const StartableSchema = z
   .meta({
     id: 'Startable',
     example: {
-      hosts: [{ name: 'claude', title: 'Claude Code', problem: null, command: null, setting: null }],
+      hosts: [{ name: 'claude', title: 'Claude Code', problem: null, command: null }],
       workspaces: [{ path: '/home/ada/shop', id: 'shop', label: 'Shop' }],
       root: null,
     },

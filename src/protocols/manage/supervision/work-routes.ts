@@ -259,7 +259,7 @@ export function createWorkRoutes(deps: WorkRoutesDeps): Route[] {
       describe: () => ({
         tag,
         description:
-          'Starts `host_cli` in a workspace, with a token of its own. The session is yours. It ends by itself if the agent does not connect within 30 seconds.',
+          'Starts a coding agent in a workspace, over the Agent Client Protocol: `host`, else `host_cli` of the settings, else the only one that is installed. The session is yours, and the prompt is its first message; send it more with `POST /sessions/{id}/messages`.',
         body: {
           schema: SpawnSchema,
           examples: {

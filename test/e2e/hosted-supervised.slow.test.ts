@@ -1,0 +1,120 @@
+// Operators and the sessions of hosted agents: a real server, the scripted ACP agent, and ctl as a process of its own.
+
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { openHostedHouse, type Row, scripted, until } from './hosted-house.ts'
+
+const LONG = { timeout: 300_000 }
+
+test(
+  'terminate ends the program, cancels what runs, waits and is queued, and interrupts its approvals',
+  LONG,
+  async () => {
+    await using house = await openHostedHouse()
+    const waiting = await house.say('one', 'ask-run rm -rf build')
+    const working = await house.say('two', 'say begun\nhang')
+    const queued = await house.say('two', 'say later')
+    await house.until(waiting, 'waiting')
+    // Two processes each: the sandbox, and the agent in it.
+    await until(async () => (await house.programs()).length === 4)
+    const { supervision: one } = await house.session('one')
+    const { supervision: two } = await house.session('two')
+    expect([one.status, two.status]).toEqual(['active', 'active'])
+
+    expect(await house.ctl('terminate', '--yes', '--session', one.session_id)).toMatchObject({ code: 0 })
+    expect(await house.ctl('terminate', '--yes', '--session', two.session_id)).toMatchObject({ code: 0 })
+
+    const ends = [waiting, working, queued].map((id) => house.until(id, 'cancelled', 'failed', 'completed'))
+    expect((await Promise.all(ends)).map(({ status }) => status)).toEqual(['cancelled', 'cancelled', 'cancelled'])
+    expect((await house.approvals('all')).map(({ status }) => status)).toEqual(['interrupted'])
+    expect(await house.inbox()).toEqual([])
+    const refused = await house.call('POST', '/sessions/one/messages', { message: 'say more' })
+    expect([refused.status, refused.body.code]).toEqual([409, 'session_ended'])
+    await until(async () => (await house.programs()).length === 0)
+  },
+)
+
+test('a paused session takes no message and its agent is refused what it asks, until it is resumed', LONG, async () => {
+  await using house = await openHostedHouse()
+  const asked = await house.say('one', 'ask-run rm -rf build\nask-run rm -rf dist\nsay end')
+  await house.until(asked, 'waiting')
+  const [first] = await house.approvals()
+  expect(await house.ctl('pause')).toMatchObject({ code: 0 })
+
+  const refused = await house.call('POST', '/sessions/one/messages', { message: 'say more' })
+  expect([refused.status, refused.body.code]).toEqual([409, 'session_paused'])
+  // What was asked before is answered. What it asks after that is refused, and nobody is asked.
+  const { body } = await house.call('POST', `/approvals/${first?.approval_id}`, { decision: 'reject' })
+  await house.until(body.continuation_run_id, 'completed')
+  expect(await house.said('one')).toContain('end')
+  expect((await house.approvals('all')).map(({ status }) => status)).toEqual(['rejected'])
+  expect((await house.session('one')).supervision.status).toBe('paused')
+
+  expect(await house.deciding('resume')).toMatchObject({ code: 0 })
+  const next = await house.say('one', 'How are you?')
+  await house.until(next, 'completed')
+  expect(await house.said('one')).toContain('Your operator had paused this session')
+})
+
+test(
+  'ctl start begins a session of any host, in a workspace of the settings, and people go on with it',
+  LONG,
+  async () => {
+    const host = { host_cli: scripted.command, host_cli_args: scripted.args }
+    await using house = await openHostedHouse({ settings: { ...host, max_concurrent_sessions: 1 } })
+    expect(await house.ctl('passphrase', '--passphrase-fd', '3')).not.toMatchObject({ code: 0 })
+    expect(await house.deciding('passphrase')).toMatchObject({ code: 0 })
+
+    const started = await house.deciding(
+      'start',
+      'write new.txt made',
+      '--workspace',
+      'shop',
+      '--title',
+      'New',
+      '--json',
+    )
+    const { session_id: id, host: name, owner_user_id: owner } = JSON.parse(started.out)
+    expect([name, owner]).toEqual(['custom', 'local_user'])
+    const [changes] = await until(async () => ((await house.approvals()).length > 0 ? house.approvals() : null))
+    expect([changes?.kind, changes?.title]).toEqual(['changes', 'Create new.txt +1 −0'])
+    const { supervision, messages } = await house.session(id)
+    expect(supervision).toMatchObject({
+      status: 'active',
+      title: 'New',
+      prompt: 'write new.txt made',
+      pid: expect.any(Number),
+    })
+    expect(messages[0]).toMatchObject({ role: 'user', content: 'write new.txt made' })
+
+    // The agent that it works with has no folder of its own, so nobody else can begin with it.
+    const others = [
+      await house.call('POST', '/sessions/other/messages', { message: 'pwd', agent: 'host:custom' }),
+      await house.call('POST', `/sessions/${id}/messages`, { message: 'pwd', agent: 'coder' }),
+      await house.call('POST', '/sessions', { prompt: 'x', workspace: 'shop' }),
+      await house.call('POST', '/sessions', { prompt: 'x', workspace: '/usr' }),
+      await house.call('POST', '/sessions', { prompt: 'x', workspace: 'shop', host: 'claude' }),
+    ]
+    expect(others.map(({ body }) => body.code)).toEqual([
+      'agent_not_found',
+      'invalid_request',
+      'limit',
+      'forbidden',
+      'conflict',
+    ])
+    expect(others[4]?.body.detail).toContain('npm install -g @agentclientprotocol/claude-agent-acp')
+    expect((await house.call('GET', '/agents')).body.agents.map((one: Row) => one.name)).toEqual(['coder'])
+
+    expect(await house.deciding('approve', changes?.approval_id, '--digest', changes?.digest)).toMatchObject({
+      code: 0,
+    })
+    await until(() => existsSync(join(house.shop, 'new.txt')))
+    const next = await house.say(id, 'pwd')
+    await house.until(next, 'completed')
+    expect(await house.said(id)).toContain(house.shop)
+    // One that rests makes way.
+    expect((await house.call('POST', '/sessions', { prompt: 'say hi', workspace: 'shop' })).status).toBe(201)
+    await until(async () => (await house.session(id)).supervision.status === 'interrupted')
+  },
+)
