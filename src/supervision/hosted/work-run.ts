@@ -70,8 +70,12 @@ export async function workRun(deps: WorkDeps, lane: Lane<HostParts>, held: Held)
     nudges: new Set(),
   }
   try {
-    teller.tellChoices()
-    await chooseAsAsked(shared)
+    try {
+      await chooseAsAsked(shared)
+    } finally {
+      // With what was just chosen, which not every program tells.
+      teller.tellChoices()
+    }
     const left = await handOver(shared)
     if (left.length > 0) return await waitFor(shared, left)
     const settled = await settleChanges(shared)
@@ -574,6 +578,8 @@ async function proposeChanges(working: Working, set: ChangeSet): Promise<LoopEnd
     await finishChanges(working, callId, applied)
     return null
   }
+  // What it said stands before what it asks.
+  await working.teller.close()
   const approval = await changesApproval(deps, held.session, held.place, lane.scope.run.id, callId, set)
   return waitFor(working, [pendingOf(approval, true)])
 }
