@@ -168,7 +168,7 @@ inBrowser('a chat with a hosted agent: a permission, its plan, its modes, its co
   await expect.poll(() => readFileSync(join(house.dataDir, '../work/shop/notes.txt'), 'utf8'), LATE).toBe('new')
 
   const field = page.getByRole('textbox', { name: /^Message/ })
-  await page.getByRole('combobox', { name: 'Mode' }).selectOption('Code')
+  await page.getByRole('combobox', { name: 'Mode', exact: true }).selectOption('Code')
   await page.getByRole('button', { name: 'Options' }).click()
   await page.getByRole('combobox', { name: 'Model' }).selectOption('Large')
   await page.getByRole('checkbox', { name: 'Thinks' }).check()
@@ -182,7 +182,7 @@ inBrowser('a chat with a hosted agent: a permission, its plan, its modes, its co
   await field.fill('state')
   await field.press('Enter')
   await page.getByText('{"mode":"code","config":{"model":"large","thinks":"true"}}').waitFor()
-  await expect.poll(() => page.getByRole('combobox', { name: 'Mode' }).inputValue(), LATE).toBe('code')
+  await expect.poll(() => page.getByRole('combobox', { name: 'Mode', exact: true }).inputValue(), LATE).toBe('code')
   await page.setViewportSize(PHONE)
   await shoot(page, 'composer-390')
   expect(await lookAt(page)).toMatchObject({ tooWide: 0, smallTargets: [] })

@@ -106,7 +106,7 @@ async function talk(
         if (existsSync(file) && runs.some(({ status }) => status === 'completed')) return hasDied
         throw new Error(`${session} ended without its file: ${JSON.stringify(runs)}`)
       }
-      const waiting = (await approvals(url)).filter(
+      const waiting = (await listed(url)).filter(
         ({ status, run_id }) => status === 'pending' && open.some((run) => run.run_id === run_id),
       )
       for (const one of waiting) {
@@ -121,6 +121,12 @@ async function talk(
     }
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
+}
+
+/** Throws `TypeError` when the server is gone. */
+async function listed(url: string): Promise<ShownApproval[]> {
+  const answer = await fetch(`${url}/approvals`, { headers })
+  return ((await answer.json()) as { approvals: ShownApproval[] }).approvals
 }
 
 const isChange = ({ tool }: ShownApproval): boolean => tool === 'apply_changes'

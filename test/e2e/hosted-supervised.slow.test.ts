@@ -1,6 +1,6 @@
 // Operators and the sessions of hosted agents: a real server, the scripted ACP agent, and ctl as a process of its own.
 
-import { existsSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openHostedHouse, type Row, scripted, until } from './hosted-house.ts'
@@ -118,3 +118,73 @@ test(
     await until(async () => (await house.session(id)).supervision.status === 'interrupted')
   },
 )
+
+test('a hosted agent that hangs raises an alert, and a nudge is its next prompt', LONG, async () => {
+  const stall = { inactivity_threshold_seconds: 1, escalation_threshold_seconds: 1, default_nudge_message: 'say awake' }
+  await using house = await openHostedHouse({ settings: { stall } })
+  const run = await house.say('one', 'say begun\nhang')
+  await house.until(run, 'completed')
+  expect(await house.said('one')).toContain('awake')
+  const { alerts } = (await house.call('GET', '/alerts?status=all')).body
+  expect(alerts).toHaveLength(1)
+  expect(alerts[0]).toMatchObject({ status: 'self_recovered', nudged_by: 'a new prompt', nudge_count: 1 })
+
+  // Neither a question that waits nor a turn that ended is silence.
+  await house.until(await house.say('one', 'ask-run rm -rf build'), 'waiting')
+  await until(async () => (await house.session('one')).supervision.stall_paused)
+  const [asked] = await house.approvals()
+  const { body } = await house.call('POST', `/approvals/${asked?.approval_id}`, { decision: 'reject' })
+  await house.until(body.continuation_run_id, 'completed')
+  await until(async () => (await house.session('one')).supervision.stall_paused)
+})
+
+test(
+  'what operators send reaches the agent after its prompt, in front of its next one, or at once if they ask so',
+  LONG,
+  async () => {
+    await using house = await openHostedHouse()
+    const first = await house.say('one', 'ask-run rm -rf build\nsay first')
+    await house.until(first, 'waiting')
+    expect(await house.ctl('steer', 'say steered')).toMatchObject({ code: 0 })
+    const [asked] = await house.approvals()
+    const { body } = await house.call('POST', `/approvals/${asked?.approval_id}`, { decision: 'approve' })
+    await house.until(body.continuation_run_id, 'completed')
+    const { supervision } = await house.session('one')
+    expect(await house.said('one')).toContain('steered')
+    const { text } = (await house.call('GET', `/runs/${body.continuation_run_id}/events`)).body
+    expect(text).toContain('"activityType":"steering","content":{"text":"say steered","by":"operator via ctl"}')
+
+    const id = supervision.session_id
+    await house.call('POST', '/workspaces/shop/tasks', { text: 'say task' })
+    await house.ctl('steer', 'say later', '--session', id)
+    const next = await house.say('one', 'What now?')
+    await house.until(next, 'completed')
+    expect(await house.said('one')).toMatch(/say task[\s\S]*say later[\s\S]*What now/)
+
+    expect(await house.ctl('steer', 'say now', '--now', '--session', id)).toMatchObject({ code: 0 })
+    await until(async () => (await house.said('one')).includes('): say now'))
+    expect(await house.ctl('nudge', 'say up', '--session', id)).toMatchObject({ code: 0 })
+    await until(async () => (await house.said('one')).includes('up'))
+  },
+)
+
+test('a restore brings the real workspace back, and the agent sees it in the session that goes on', LONG, async () => {
+  await using house = await openHostedHouse()
+  const first = await house.say('one', 'cat a.txt')
+  await house.until(first, 'completed')
+  const { session_id: id } = (await house.session('one')).supervision
+  expect(await house.ctl('checkpoint', 'before', '--session', id)).toMatchObject({ code: 0 })
+  writeFileSync(join(house.shop, 'a.txt'), 'changed')
+  await house.until(await house.say('one', 'cat a.txt'), 'completed')
+  expect(await house.said('one')).toContain('changed')
+
+  const [{ checkpoint_id: checkpoint }] = (await house.call('GET', '/checkpoints')).body.checkpoints
+  const { body: plan } = await house.call('POST', `/checkpoints/${checkpoint}/restore`, {})
+  const { status, body } = await house.call('POST', `/checkpoints/${checkpoint}/restore`, { confirm: plan.digest })
+  expect([status, house.read('a.txt')]).toEqual([200, 'one\ntwo\n'])
+  expect(body.session).toMatchObject({ restored_from: checkpoint, status: 'interrupted', host: 'custom' })
+  expect((await house.session('one')).supervision.status).toBe('terminated')
+  const next = body.session.session_id
+  await house.until(await house.say(next, 'cat a.txt'), 'completed')
+  expect(await house.said(next)).toContain('one\ntwo')
+})

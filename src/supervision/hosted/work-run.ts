@@ -19,6 +19,7 @@ import type { HostParts, Lane, Pending } from '../../engine/run/run-scope.ts'
 import type { Store } from '../../store/store.ts'
 import type { JudgeWork } from '../agent-service/judge-work.ts'
 import type { ChangeWriter } from '../diffs/change-writer.ts'
+import { activityEvent } from '../sessions/session-events.ts'
 import type { TakeStep } from '../sessions/take-step.ts'
 import { applyChangeSet, finishChangeSet } from '../worktrees/apply-change-set.ts'
 import type { ChangeSet } from '../worktrees/change-set.ts'
@@ -66,10 +67,15 @@ export async function workRun(deps: WorkDeps, lane: Lane<HostParts>, held: Held)
     teller,
     decided,
     after: [...(held.session.supervision.hosted?.notes ?? [])],
+    nudges: new Set(),
   }
   try {
-    teller.tellChoices()
-    await chooseAsAsked(shared)
+    try {
+      await chooseAsAsked(shared)
+    } finally {
+      // With what was just chosen, which not every program tells.
+      teller.tellChoices()
+    }
     const left = await handOver(shared)
     if (left.length > 0) return await waitFor(shared, left)
     const settled = await settleChanges(shared)
@@ -98,6 +104,8 @@ interface Working {
   decided: Decided[]
   /** What the program hears with its next prompt. */
   after: string[]
+  /** The nudges that it has heard. */
+  nudges: Set<string>
 }
 
 interface Decided {
@@ -263,7 +271,7 @@ async function converse(working: Working): Promise<LoopEnd> {
     await talk.cancel()
     if (talk.isGone) throw hostFailed('It did not stop for the new message, so it was ended. Send a message to go on.')
   }
-  if (!talk.isPrompting) await begin(working)
+  if (!talk.isPrompting && !(await begin(working))) return answered(working.teller, 'end_turn')
   for (let prompts = 1; ; prompts += 1) {
     const end = await listen(working)
     if (end.type === 'pending') return waitFor(working, end.pending)
@@ -306,8 +314,11 @@ const newMessages = ({ scope: { run } }: Lane<HostParts>): readonly { role: stri
 
 const hasMore = ({ lane, after }: Working): boolean => newMessages(lane).length > 0 || after.length > 0
 
-/** The first prompt of a run: what people said since the program last heard, or that it was interrupted. */
-async function begin(working: Working): Promise<void> {
+/**
+ * The first prompt of a run: what people said since the program last heard, or that it was interrupted. False: there is nothing to say, as
+ * an earlier run has told what this one was to tell.
+ */
+async function begin(working: Working): Promise<boolean> {
   const { lane, held, deps, after } = working
   const first: string[] = [...(await held.storySoFar()), ...after.splice(0), ...(await takeInstructions(working))]
   const { command } = hostProps(lane.scope.run.input.forwardedProps)
@@ -315,7 +326,11 @@ async function begin(working: Working): Promise<void> {
     chosen: command,
     known: held.words.commands,
   })
-  if (blocks.length === 0 && first.length === 0) first.push(INTERRUPTED)
+  const { origin, input } = lane.scope.run
+  if (blocks.length === 0 && first.length === 0) {
+    if (origin === 'background' && input.messages.length === 0 && input.regenerateAfter === undefined) return false
+    first.push(INTERRUPTED)
+  }
   const notes: ContentBlock[] = first.length === 0 ? [] : [{ type: 'text', text: first.join('\n\n') }]
   await held.refresh()
   await deps.takeStep(held.session.id, ({ session: { supervision } }) =>
@@ -325,13 +340,14 @@ async function begin(working: Working): Promise<void> {
   )
   // A command has to stand at the beginning.
   held.talk.prompt(command === null ? [...notes, ...blocks] : [...blocks, ...notes])
+  return true
 }
 
 const INTERRUPTED =
   'You were interrupted while you worked on the last message. Look at what is done, and go on from there. Ask again for what was not allowed yet.'
 
-/** What operators have sent meanwhile. It counts as delivered once the program has it. */
-async function takeInstructions({ deps, held }: Working): Promise<string[]> {
+/** What operators have sent meanwhile. It counts as delivered once the program has it, and the log shows it. */
+async function takeInstructions({ deps, held, lane: { writer }, nudges }: Working): Promise<string[]> {
   const { id, owner, supervision } = held.session
   const [steering, tasks] = await Promise.all([
     deps.store.supervised.instructions({ sessionId: id, isWaiting: true, limit: MOST_INSTRUCTIONS }),
@@ -343,10 +359,21 @@ async function takeInstructions({ deps, held }: Working): Promise<string[]> {
     }),
   ])
   const found = [...tasks, ...steering.filter((one) => tasks.every((task) => task.id !== one.id))]
-  if (found.length > 0) await deps.takeStep(id, () => ({ deliver: found.map((one) => one.id) }))
-  return found.map(
-    ({ kind, text, source }) => `${kind === 'task' ? 'A task' : 'A message'} from your operator (${source}): ${text}`,
-  )
+  const { result: nudge } = await deps.takeStep(id, ({ session: { supervision: now } }) => ({
+    result: now.openNudge,
+    supervision: now.openNudge === null ? {} : { openNudge: null },
+    deliver: found.map((one) => one.id),
+  }))
+  for (const { id: instruction, kind, text, source } of found) {
+    writer.emit(activityEvent(instruction, kind, { text, by: source }, writer.timestamp()))
+  }
+  return [
+    ...found.map(
+      ({ kind, text, source }) => `${kind === 'task' ? 'A task' : 'A message'} from your operator (${source}): ${text}`,
+    ),
+    // One that woke it up has been said.
+    ...(nudge === null || nudges.has(nudge) ? [] : [nudge]),
+  ]
 }
 
 const MOST_INSTRUCTIONS = 100
@@ -397,11 +424,13 @@ const isStillAsked = (requests: readonly OpenRequest[], wait: AnyRecord): boolea
   requests.some(({ approvalId }) => approvalId === wait.id)
 
 /** A nudge of the stall watch stops a program that has hung, and asks it again. */
-async function heardOrNudged({ held, lane }: Working) {
+async function heardOrNudged({ deps, held, lane, nudges }: Working) {
   const { signal } = lane.scope
   for (;;) {
     const nudge = held.takeNudge()
     if (nudge !== null) {
+      nudges.add(nudge)
+      lane.writer.emit(activityEvent(deps.ids.uuid(), 'nudge', { message: nudge }, lane.writer.timestamp()))
       await held.talk.cancel()
       held.talk.prompt([{ type: 'text', text: nudge }])
     }
@@ -443,9 +472,12 @@ async function askAbout(working: Working, request: OpenRequest): Promise<HostApp
   return null
 }
 
-/** The program was started anew, and asks again what was decided meanwhile. */
+/** The program was started anew, and asks again what was decided meanwhile. A yes that is used up may have been acted on: it is asked anew. */
 function answeredBefore(decided: readonly Decided[], contentKey: string): HostApproval | null {
-  const found = decided.find(({ approval, isUsed }) => !isUsed && approval.supervised.contentKey === contentKey)
+  const found = decided.find(
+    ({ approval: { status, supervised }, isUsed }) =>
+      !isUsed && status !== 'consumed' && supervised.contentKey === contentKey,
+  )
   return found?.approval ?? null
 }
 
@@ -534,14 +566,20 @@ function showChanges({ deps, teller, held }: Working, { changes }: ChangeSet): s
 
 /** Asks about all that the agent has changed, or writes it where a policy says so. Null: it is written. */
 async function proposeChanges(working: Working, set: ChangeSet): Promise<LoopEnd | null> {
-  const { deps, lane, held } = working
-  if (set.changes.length === 0) return null
+  const { deps, lane, held, decided } = working
+  // The agent has left what a person has just refused as it is: nobody is asked the same twice in a row.
+  const isRefused = decided.some(
+    ({ approval: { status, supervised } }) => status === 'rejected' && supervised.contentKey === set.digest,
+  )
+  if (set.changes.length === 0 || isRefused) return null
   const callId = showChanges(working, set)
   if (!(await isPaused(working)) && (await isAutoApproved(deps, held.session, set))) {
     const applied = await applyNow(working, set, null)
     await finishChanges(working, callId, applied)
     return null
   }
+  // What it said stands before what it asks.
+  await working.teller.close()
   const approval = await changesApproval(deps, held.session, held.place, lane.scope.run.id, callId, set)
   return waitFor(working, [pendingOf(approval, true)])
 }
