@@ -107,7 +107,7 @@ async function converse(working: Working): Promise<LoopEnd> {
     if (isLast && working.after.length > 0) await keepNotes(working)
     if (more.length > 0) {
       await working.teller.close()
-      talk.prompt([{ type: 'text', text: more.join('\n\n') }])
+      await prompt(working, [{ type: 'text', text: more.join('\n\n') }])
       continue
     }
     const changed = await held.changes()
@@ -132,7 +132,7 @@ const hasMore = ({ lane, after }: Working): boolean => newMessages(lane).length 
  * an earlier run has told what this one was to tell.
  */
 async function begin(working: Working): Promise<boolean> {
-  const { lane, held, deps, after } = working
+  const { lane, held, after } = working
   const first: string[] = [...(await held.storySoFar()), ...after.splice(0), ...(await takeInstructions(working))]
   const { command } = hostProps(lane.scope.run.input.forwardedProps)
   const blocks = await promptBlocks(lane, held.talk.capabilities.promptCapabilities ?? {}, {
@@ -146,14 +146,19 @@ async function begin(working: Working): Promise<boolean> {
   }
   const notes: ContentBlock[] = first.length === 0 ? [] : [{ type: 'text', text: first.join('\n\n') }]
   await held.refresh()
+  // A command has to stand at the beginning.
+  await prompt(working, command === null ? [...notes, ...blocks] : [...blocks, ...notes])
+  return true
+}
+
+/** With it the program hears the notes that were kept for it. */
+async function prompt({ deps, held }: Working, blocks: readonly ContentBlock[]): Promise<void> {
   await deps.takeStep(held.session.id, ({ session: { supervision } }) =>
     supervision.hosted?.notes === undefined
       ? {}
       : { supervision: { hosted: { acpSession: supervision.hosted.acpSession } } },
   )
-  // A command has to stand at the beginning.
-  held.talk.prompt(command === null ? [...notes, ...blocks] : [...blocks, ...notes])
-  return true
+  held.talk.prompt(blocks)
 }
 
 const INTERRUPTED =

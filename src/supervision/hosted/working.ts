@@ -85,7 +85,9 @@ export const trail = (
 })
 
 /** Everything that was said so far is stored before the run waits. */
-export async function waitFor({ lane, teller }: Working, pending: Pending[]): Promise<LoopEnd> {
+export async function waitFor(working: Working, pending: Pending[]): Promise<LoopEnd> {
+  const { lane, teller, after } = working
   await teller.close()
+  if (after.length > 0) await keepNotes(working)
   return { type: 'waiting', pending, agent: lane.agent }
 }
