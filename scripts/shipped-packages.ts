@@ -19,6 +19,7 @@ export interface ShippedPackage {
 /** Development dependencies in a checkout that become part of the published program. */
 export const BUNDLED = [
   '@ag-ui/proto',
+  '@agentclientprotocol/sdk',
   '@clack/prompts',
   '@fastify/busboy',
   '@modelcontextprotocol/client',

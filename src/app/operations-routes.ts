@@ -33,6 +33,7 @@ export function operationsRoutes(
         ),
       ],
       activeSessions: async () => (await store?.sessions.count(clock.now() - settings.sessions.ttlSeconds * 1000)) ?? 0,
+      unconfined: parts.flatMap(({ definition: { name, host } }) => (host?.unconfined === true ? [name] : [])),
       insecure: settings.auth.insecure,
       state,
       startedAt,

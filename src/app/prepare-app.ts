@@ -63,17 +63,16 @@ export interface Base extends Prepared {
 /** A start that could only refuse every message is refused itself. */
 async function checkedHost(definition: HostAgent): Promise<HostAgent> {
   const { name, host } = definition
-  if (!host.unconfined) {
-    const search = { searchPath: process.env.PATH ?? '', workspaces: [] }
-    const { found, why } = { why: '', ...(await findSandbox(findProgram('bwrap', search).program)) }
-    if (found === null) {
-      throw new ServerError(
-        'config_invalid',
-        `The agent ${name} works in a coding agent’s program, and nothing here confines it: ${why}. Install bubblewrap (on Debian: apt install bubblewrap), or write unconfined: true under host if you accept that it can write anywhere.`,
-      )
-    }
+  const search = { searchPath: process.env.PATH ?? '', workspaces: [] }
+  const { found, why } = { why: '', ...(await findSandbox(findProgram('bwrap', search).program)) }
+  if (found === null && !host.unconfined) {
+    throw new ServerError(
+      'config_invalid',
+      `The agent ${name} works in a coding agent’s program, and nothing here confines it: ${why}. Install bubblewrap (on Debian: apt install bubblewrap), or write unconfined: true under host if you accept that it can write anywhere.`,
+    )
   }
-  return { ...definition, host: { ...host, workspace: host.workspace === null ? null : realpathSync(host.workspace) } }
+  const workspace = host.workspace === null ? null : realpathSync(host.workspace)
+  return { ...definition, host: { ...host, workspace, unconfined: found === null } }
 }
 
 /** The program of a hosted agent has its own. */

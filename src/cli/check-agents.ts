@@ -26,6 +26,7 @@ export async function checkAgents(config: LoadedConfig, deps: AgentCheckDeps): P
   for (const agent of config.agents) {
     const problem = await modelProblem(agent, deps)
     if (problem !== null) issues.push(issueOf(config, agent.name, ['model'], problem))
+    issues.push(...(await hostIssues(config, agent, deps.io, true)))
     issues.push(...(await toolIssues(agent, config, deps)))
   }
   return distinctIssues(issues)
@@ -41,6 +42,28 @@ export function missingCommands({ agents, places }: LoadedConfig, io: Io): Confi
       return [places.get(agent.name)?.(['tools', index, 'command'], message) ?? issueWithoutLine(message)]
     }),
   )
+}
+
+/** What is missing for hosted agents on this machine, and does not keep the server from starting. */
+export async function hostWarnings(config: LoadedConfig, io: Io): Promise<ConfigIssue[]> {
+  const found = config.agents.map((agent) => hostIssues(config, agent, io, false))
+  return (await Promise.all(found)).flat()
+}
+
+async function hostIssues(
+  { places }: LoadedConfig,
+  agent: AgentDefinition,
+  io: Io,
+  isRefused: boolean,
+): Promise<ConfigIssue[]> {
+  if (agent.host === null) return []
+  const { lookAtHost } = await import('./look-at-host.ts')
+  const all = await lookAtHost(agent, io)
+  const found = all.filter(({ status, isNeeded }) => status !== 'ok' && (status === 'fail' && isNeeded) === isRefused)
+  return found.map(({ path, detail, mend }) => {
+    const message = mend === '' ? detail : `${detail}. ${mend}`
+    return places.get(agent.name)?.([...path], message) ?? issueWithoutLine(message)
+  })
 }
 
 async function modelProblem(agent: AgentDefinition, { version, io }: AgentCheckDeps): Promise<ServerError | null> {

@@ -54,7 +54,14 @@ export interface Approvals {
   /** Newest first. An operator sees all approvals, others see those of their own sessions. */
   approvals(options?: ListOptions): Promise<Approval[]>
   /** With what would run, and the diff of a change. `all`: nothing is cut. `content`: also the whole text after a change. */
-  approval(id: string, options?: CallOptions & { include?: readonly ('content' | 'all')[] }): Promise<ShownApproval>
+  approval(
+    id: string,
+    options?: CallOptions & {
+      include?: readonly ('content' | 'all')[]
+      /** One file of a change of several. */
+      path?: string
+    },
+  ): Promise<ShownApproval>
   /** Yields each approval when it begins to wait, and again when it is decided or expires, until the signal aborts. */
   watchApprovals(options?: WatchOptions): AsyncGenerator<Approval, void, undefined>
   /** Pass the approval that was shown. If the call has changed since, this throws `approval_changed` and nothing runs. */
@@ -66,7 +73,7 @@ export interface Approvals {
     options?: CallOptions,
   ): Promise<EditCheck>
   /** Lines of the file after a change, for what its diff leaves out. Without `to`: to the end. For operators. */
-  fileLines(id: string, options?: CallOptions & { from?: number; to?: number }): Promise<FileLines>
+  fileLines(id: string, options?: CallOptions & { from?: number; to?: number; path?: string }): Promise<FileLines>
   /** The value of one argument without masks. The audit trail has who looked. */
   reveal(id: string, name: string, options?: CallOptions): Promise<{ name: string; text: string }>
   /** With `remember`, similar calls are refused from now on. */
@@ -100,8 +107,8 @@ export function createApprovals({ get, post, postOnce, remove }: Calls, sleep: C
     return (await get<{ approvals: Approval[] }>(`/approvals${query}`, { signal })).approvals
   }
 
-  const approval: Approvals['approval'] = (id, { signal, include = [] } = {}) => {
-    const query = queryOf({ include: include.length === 0 ? undefined : include.join(',') })
+  const approval: Approvals['approval'] = (id, { signal, include = [], path } = {}) => {
+    const query = queryOf({ include: include.length === 0 ? undefined : include.join(','), path })
     return get(at('approvals', id, query), { signal })
   }
 
@@ -154,8 +161,8 @@ export function createApprovals({ get, post, postOnce, remove }: Calls, sleep: C
       }
     },
     checkEdit: (id, edit, options) => post(at('approvals', id, '/check'), edit, options),
-    fileLines: (id, { from, to, signal } = {}) =>
-      get(`${at('approvals', id, '/lines')}${queryOf({ from, to })}`, { signal }),
+    fileLines: (id, { from, to, path, signal } = {}) =>
+      get(`${at('approvals', id, '/lines')}${queryOf({ from, to, path })}`, { signal }),
     reveal: (id, name, options) => postOnce(at('approvals', id, '/reveal'), { name }, options),
     approve: (shown, options = {}) => decide('approve', shown, options),
     reject: (shown, options = {}) => decide('reject', shown, options),

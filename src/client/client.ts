@@ -16,7 +16,7 @@ import {
 } from './sessions.ts'
 import { createSignIn, type SignInClient } from './sign-in.ts'
 import { createSupervision, type SupervisionClient } from './supervision.ts'
-import type { AnsweredRun, ChatAnswer, Run, SentMessage, StreamEventData, UploadedFile } from './wire.ts'
+import type { AnsweredRun, ChatAnswer, HostChoice, Run, SentMessage, StreamEventData, UploadedFile } from './wire.ts'
 
 export type * from './ag-ui-event.ts'
 export type { ApprovalStatus, Approvals, ApproveOptions, ListOptions, WatchOptions } from './approvals.ts'
@@ -99,6 +99,8 @@ export interface SendOptions extends StartOptions {
   agent?: string
   /** For operators: one of `try_models`, in the place of the agent's own. */
   model?: string
+  /** For hosted agents: a mode, a command or options of their program, as `host` of the session tells them. */
+  host?: HostChoice
   /** The id of a message of yours, which this one replaces. It and what followed it stay in the log. */
   replaces?: string
 }
@@ -181,7 +183,7 @@ export function createClient(options: ClientOptions): Client {
       method: 'POST',
       path: at('sessions', session, '/messages'),
       headers: startHeaders(more),
-      body: { ...body, agent: more.agent, model: more.model },
+      body: { ...body, agent: more.agent, model: more.model, host: more.host },
       signal: more.signal,
     })
 

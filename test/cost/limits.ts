@@ -38,8 +38,11 @@ export const pageLimits = {
 
 /** `quarterdeck serve` up to its first 200 on /ready. */
 export const startLimits = {
-  /** Files of ours, from a checkout. What is asked about agents elsewhere is among them: the tools of hosts, and what is remembered. */
-  sources: 652,
+  /**
+   * Files of ours, from a checkout. What is asked about agents elsewhere is among them: the tools of hosts, what is remembered, and how
+   * their programs are hosted.
+   */
+  sources: 660,
   /** Files of other packages, from a checkout. */
   packages: 198,
   /** Files of the published program: the entry, the bundler's own, `main.cjs`, `server.cjs`, and the demo model of this start. */

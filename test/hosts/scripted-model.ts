@@ -3,7 +3,14 @@
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 
-export type Step = { text: string } | { call: string; input: Record<string, unknown> } | { patch: string }
+/** `isCut`: it says this much of its answer, and then nothing. */
+export type Step = { text: string; isCut?: true } | { call: string; input: Record<string, unknown> } | { patch: string }
+
+/** What a person asked last by a name in double brackets, such as `[[write]]`, and what the calls since then returned. */
+export interface Asked {
+  name: string | null
+  results: readonly string[]
+}
 
 /** A script of one step. */
 export const once =
@@ -29,7 +36,11 @@ export interface ScriptedModel {
  * (a title, a summary) and get a short text.
  */
 export async function startScriptedModel(
-  script: (results: readonly string[], tools: readonly string[]) => Step | undefined | Promise<Step | undefined>,
+  script: (
+    results: readonly string[],
+    tools: readonly string[],
+    asked: Asked,
+  ) => Step | undefined | Promise<Step | undefined>,
 ): Promise<ScriptedModel> {
   const results: string[] = []
   const tools: string[] = []
@@ -41,9 +52,10 @@ export async function startScriptedModel(
     if (offered.length === 0) return { text: 'ok' }
     lastRequest = JSON.stringify(body)
     tools.splice(0, tools.length, ...offered)
-    const given = resultTexts(body)
+    const items = itemsOf(body)
+    const given = resultsIn(items)
     results.push(...given.slice(results.length))
-    return (await script(given, offered)) ?? { text: 'Done.' }
+    return (await script(given, offered, askedIn(items))) ?? { text: 'Done.' }
   }
 
   const server = createServer(async (request, response) => {
@@ -56,8 +68,10 @@ export async function startScriptedModel(
     else if (path.endsWith('/responses')) streamResponse(response, id, await next(body), body)
     else if (path.endsWith(':countTokens')) sendJson(response, { totalTokens: 100 })
     else if (path.endsWith(':streamGenerateContent')) {
+      const step = await next(body)
       response.writeHead(200, { 'content-type': 'text/event-stream' })
-      response.end(`data: ${JSON.stringify(generated(id, await next(body)))}\n\n`)
+      response.write(`data: ${JSON.stringify(generated(id, step))}\n\n`)
+      if (!isCut(step)) response.end()
     } else if (path.endsWith(':generateContent')) sendJson(response, generated(id, await next(body)))
     else response.writeHead(404).end()
   })
@@ -94,16 +108,46 @@ function toolNames(body: Body): string[] {
   })
 }
 
-function resultTexts(body: Body): string[] {
-  const blocks = list(body.messages).flatMap(({ content }) => list(content))
-  const fromMessages = blocks.filter(({ type }) => type === 'tool_result').map(({ content }) => textOf(content))
-  const fromItems = list(body.input)
-    .filter(({ type }) => String(type).endsWith('call_output'))
-    .map(({ output }) => textOf(output))
+/** What people said and what calls returned, in the order of the conversation. */
+interface Item {
+  kind: 'said' | 'result'
+  text: string
+}
+
+function itemsOf(body: Body): Item[] {
+  const said = (text: unknown): Item => ({ kind: 'said', text: String(text ?? '') })
+  const result = (text: string): Item => ({ kind: 'result', text })
+  const isPerson = ({ role }: Body): boolean => role === 'user'
+  const fromMessages = list(body.messages)
+    .filter(isPerson)
+    .flatMap(({ content }) => (typeof content === 'string' ? [said(content)] : list(content).flatMap(fromBlock)))
+  const fromItems = list(body.input).flatMap((item) => {
+    if (String(item.type).endsWith('call_output')) return [result(textOf(item.output))]
+    return isPerson(item) ? [said(textOf(item.content))] : []
+  })
   const fromParts = list(body.contents)
+    .filter(({ role }) => role !== 'model')
     .flatMap(({ parts }) => list(parts))
-    .flatMap(({ functionResponse }) => (isBody(functionResponse) ? [JSON.stringify(functionResponse.response)] : []))
+    .map(({ functionResponse, text }) =>
+      isBody(functionResponse) ? result(JSON.stringify(functionResponse.response)) : said(text),
+    )
   return [...fromMessages, ...fromItems, ...fromParts]
+
+  function fromBlock({ type, content, text }: Body): Item[] {
+    if (type === 'tool_result') return [result(textOf(content))]
+    return type === 'text' ? [said(text)] : []
+  }
+}
+
+const resultsIn = (items: readonly Item[]): string[] =>
+  items.flatMap(({ kind, text }) => (kind === 'result' ? [text] : []))
+
+function askedIn(items: readonly Item[]): Asked {
+  const nameIn = ({ kind, text }: Item) =>
+    kind === 'said' ? [...text.matchAll(/\[\[(.+?)\]\]/g)].at(-1)?.[1] : undefined
+  const at = items.findLastIndex((item) => nameIn(item) !== undefined)
+  const item = items[at]
+  return { name: (item && nameIn(item)) ?? null, results: resultsIn(items.slice(at + 1)) }
 }
 
 const textOf = (content: unknown): string =>
@@ -138,7 +182,7 @@ function streamMessage(response: ServerResponse, id: string, step: Step): void {
   const usage = { input_tokens: 10, output_tokens: 10 }
   const message = { id, type: 'message', role: 'assistant', model: 'claude-scripted', content: [], usage }
   const stop = 'text' in step ? 'end_turn' : 'tool_use'
-  sendEvents(response, [
+  sendEvents(response, step, [
     { type: 'message_start', message: { ...message, stop_reason: null, stop_sequence: null } },
     { type: 'content_block_start', index: 0, content_block: block },
     { type: 'content_block_delta', index: 0, delta },
@@ -159,7 +203,7 @@ function streamResponse(response: ServerResponse, id: string, step: Step, body: 
   }
   const whole = { id, object: 'response', created_at: 0, model: 'scripted', output: [item], usage }
   const text = 'text' in step ? step.text : null
-  sendEvents(response, [
+  sendEvents(response, step, [
     { type: 'response.created', response: { ...whole, output: [], usage: null, status: 'in_progress' } },
     { type: 'response.output_item.added', output_index: 0, item: { ...item, status: 'in_progress' } },
     ...(text === null
@@ -198,17 +242,22 @@ function generated(id: string, step: Step): Body {
   const part =
     call === null ? { text: 'text' in step ? step.text : '' } : { functionCall: { id: `call_${id}`, ...call } }
   return {
-    candidates: [{ content: { role: 'model', parts: [part] }, finishReason: 'STOP', index: 0 }],
+    candidates: [
+      { content: { role: 'model', parts: [part] }, ...(isCut(step) ? {} : { finishReason: 'STOP' }), index: 0 },
+    ],
     usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 10, totalTokenCount: 20 },
     modelVersion: 'scripted',
     responseId: id,
   }
 }
 
-function sendEvents(response: ServerResponse, events: readonly Body[]): void {
+function sendEvents(response: ServerResponse, step: Step, events: readonly Body[]): void {
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   for (const [index, event] of events.entries()) {
     response.write(`event: ${String(event.type)}\ndata: ${JSON.stringify({ sequence_number: index, ...event })}\n\n`)
+    if (isCut(step) && String(event.type).endsWith('delta')) return
   }
   response.end()
 }
+
+const isCut = (step: Step): boolean => 'isCut' in step

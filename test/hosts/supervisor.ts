@@ -2,7 +2,7 @@
 
 import { createServer, type Server } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openYard, type TestServer } from '../crash/support/start-server.ts'
+import { openYard, serversIn, type TestServer } from '../crash/support/start-server.ts'
 
 /** What the tests look at, of the answer of `GET /approvals`. */
 export interface Asked {
@@ -59,6 +59,10 @@ export interface SupervisorOptions {
   configDir: string
   /** quarterdeck.yaml; JSON is YAML. */
   settings?: Record<string, unknown>
+  /** With an agent.yaml; it goes with the server. Left out: a new one, with a model that says hello. */
+  directory?: string
+  /** What else is in the environment of the server. */
+  env?: Readonly<Record<string, string>>
 }
 
 export const OPERATOR_TOKEN = 'operator-token-of-the-tests-with-real-hosts'
@@ -66,12 +70,22 @@ const LOOK_MS = 100
 /** Hosts need a few seconds to start, and much longer on a busy machine. */
 const PATIENCE_MS = 120_000
 
-export async function startSupervisor({ home, configDir, settings }: SupervisorOptions): Promise<Supervisor> {
+export async function startSupervisor(options: SupervisorOptions): Promise<Supervisor> {
+  const { home, configDir, settings, directory } = options
   const ends: (() => Promise<void>)[] = []
-  const yard = await openYard((end) => void ends.push(end), {
-    ...(settings === undefined ? {} : { files: { 'quarterdeck.yaml': JSON.stringify(settings) } }),
-  })
-  const env = { HOME: home, QUARTERDECK_CONFIG_DIR: configDir, QUARTERDECK_OPERATOR_TOKEN: OPERATOR_TOKEN }
+  const onEnd = (end: () => Promise<void>) => void ends.push(end)
+  const yard =
+    directory === undefined
+      ? await openYard(onEnd, {
+          ...(settings === undefined ? {} : { files: { 'quarterdeck.yaml': JSON.stringify(settings) } }),
+        })
+      : { directory, start: serversIn(directory, onEnd) }
+  const env = {
+    ...options.env,
+    HOME: home,
+    QUARTERDECK_CONFIG_DIR: configDir,
+    QUARTERDECK_OPERATOR_TOKEN: OPERATOR_TOKEN,
+  }
   let server: TestServer = await yard.start({ env })
 
   async function send(path: string, body?: unknown): Promise<{ status: number; body: Record<string, unknown> }> {

@@ -1,7 +1,7 @@
 // Messages on their way to the server. Each keeps its key until the conversation shows it, so that it can be sent again after a failure
 // or a reload and still counts once. The messages of a session go one after the other.
 
-import { type Client, ClientError } from 'quarterdeck/client'
+import { type Client, ClientError, type HostChoice } from 'quarterdeck/client'
 import { errorText } from '../error-text.ts'
 import { given } from '../given.ts'
 
@@ -20,6 +20,8 @@ export interface Words {
   agent: string | null
   /** The model that is tried in the place of the agent's own. */
   model?: string
+  /** What is chosen with it of the program of a hosted agent. */
+  host?: HostChoice
   /** The id of the message that it replaces. */
   replaces?: string
 }
@@ -97,13 +99,13 @@ export function createOutbox({ client, storage, makeId }: OutboxOptions): Outbox
     }
   }
 
-  async function deliver({ key, sessionId, text, files, agent, model, replaces }: Outgoing): Promise<void> {
+  async function deliver({ key, sessionId, text, files, agent, model, host, replaces }: Outgoing): Promise<void> {
     try {
       const sent = await client.send(sessionId, text, {
         onBusy: 'queue',
         idempotencyKey: key,
         files: files.map(({ file_id }) => ({ file_id })),
-        ...given({ agent, model: model ?? null, replaces: replaces ?? null }),
+        ...given({ agent, model: model ?? null, host: host ?? null, replaces: replaces ?? null }),
       })
       change(key, { status: 'sent', runId: sent.run_id, messageId: sent.message_id, problem: null, isCutOff: false })
     } catch (error) {

@@ -5,7 +5,7 @@ import { type AgentDefinition, answersWith, modelName } from '../../domain/agent
 import { ServerError } from '../../domain/errors.ts'
 import { silentLogger } from '../../domain/logger.ts'
 import { createKeychain } from '../../operators/credentials/keychain.ts'
-import { checkAgents, missingCommands, toolCount } from '../check-agents.ts'
+import { checkAgents, hostWarnings, missingCommands, toolCount } from '../check-agents.ts'
 import { type CheckFlags, type CommandContext, examples } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import type { Io } from '../terminal/io.ts'
@@ -39,7 +39,8 @@ export async function validate(
     const config = loadConfig({ files, flags: {}, settingsFile: options.config }, io)
     issues = nothingHere(files, config, io) ?? (await refused(config, version, io))
     if (issues.length === 0) agents = config.agents
-    warnings = [...config.warnings, ...missingCommands(config, io).map(formatIssue)]
+    const missing = [...missingCommands(config, io), ...(await hostWarnings(config, io))]
+    warnings = [...config.warnings, ...missing.map(formatIssue)]
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     issues = error.issues
@@ -109,5 +110,6 @@ const summary = (agent: AgentDefinition) => ({
 function describe(agent: AgentDefinition): string {
   const { name, model } = summary(agent)
   const role = agent.internal ? ' (sub-agent)' : ''
+  if (agent.host !== null) return `${name}${role}: ${agent.host.name} in ${agent.host.workspace}`
   return `${name}${role}: ${model}, ${toolCount(agent.tools)}, ${agent.instructions.length} characters of instructions`
 }

@@ -60,7 +60,7 @@ export interface HostSettings {
   /** Names of variables of the server that the program gets, besides the credentials that are usual for it. */
   env: readonly string[]
   writes: (typeof hostWrites)[number]
-  /** It may run where no sandbox confines it. */
+  /** It may run where no sandbox confines it. Once the server has looked for a sandbox: there is none, and it runs all the same. */
   unconfined: boolean
   /** False: nothing but loopback can be reached from the sandbox. */
   network: boolean
@@ -72,6 +72,9 @@ export function answersWith({ model, host }: AgentDefinition): { provider: strin
   const { provider, name } = model
   return { provider, name }
 }
+
+/** Of a hosted agent whose program nothing confines: every surface says so. */
+export const UNCONFINED = 'unconfined: runs without a sandbox'
 
 /** Kinds of input that a model can accept. Every model accepts text. */
 export const modelInputs = ['text', 'image', 'pdf'] as const

@@ -111,9 +111,13 @@ export interface Approval extends WaitBase, DecidedRecord {
   supervised?: AskedElsewhere & {
     /** A run of ours waits for it, because this server hosts the agent; absent: the agent works elsewhere and fetches the answer itself. */
     run?: true
+    /** No sandbox confines the program that asks. */
+    unconfined?: true
     /** Of `changes`: what they do to each file, and what was left out with the reason. The bytes are its `Proposal`. */
-    changes?: ChangeSummary[]
+    changes?: FileOfSet[]
     left?: { path: string; why: string }[]
+    /** Of `changes`: files that were not written although they were approved, because somebody changed them meanwhile. */
+    conflicts?: string[]
     /** Of a `diff`: what it does to which file. The bytes are its `Proposal`. */
     change: ChangeSummary | null
     /** The decision allows the change to overwrite a file that has changed meanwhile. */
@@ -153,6 +157,12 @@ export interface ChangeSummary {
   warnings: string[]
   protectedBecause: string | null
   hasHiddenText: boolean
+}
+
+/** One file of a change of several. */
+export interface FileOfSet extends ChangeSummary {
+  risk: Risk
+  isBinary: boolean
 }
 
 export const promptTypes = ['continuation', 'clarification', 'error_recovery', 'resource_warning'] as const

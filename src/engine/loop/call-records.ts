@@ -57,6 +57,8 @@ export interface ResultMore {
   isByPerson?: boolean
   activeAgent?: string | null
   facts?: Fact[]
+  /** Stored before it, in the same commit. */
+  messages?: StoredMessage[]
   audit?: AuditRecord | undefined
 }
 
@@ -65,7 +67,7 @@ export async function commitResult(
   lane: Lane<AgentParts>,
   call: ToolCall,
   outcome: ToolOutcome,
-  { durationMs, isRefused = false, isByPerson = false, facts, audit, activeAgent }: ResultMore,
+  { durationMs, isRefused = false, isByPerson = false, facts, messages = [], audit, activeAgent }: ResultMore,
 ): Promise<void> {
   const ended = isRefused ? 'refused' : isByPerson ? 'answered' : outcome.isError ? 'failed' : 'completed'
   logCall(lane, call, ended, durationMs)
@@ -74,7 +76,7 @@ export async function commitResult(
   const whole = boundedResult(outcome.content, lane.agent.definition.limits.toolResultChars, outcome.isCut)
   const message = { ...showResult(lane.scope, lane.writer, call, whole, metadata), lane: lane.id ?? undefined }
   await lane.writer.commit({
-    messages: [outcome.isError ? { ...message, error: message.content } : message],
+    messages: [...messages, outcome.isError ? { ...message, error: message.content } : message],
     lastTool: call.function.name,
     facts,
     audit: audit && [audit],

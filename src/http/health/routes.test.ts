@@ -23,6 +23,7 @@ async function start(options: Partial<HealthOptions> = {}, tokenRequired = false
     checks: { storage: async () => {}, model: async () => {} },
     servers: () => [],
     activeSessions: async () => 4,
+    unconfined: [],
     insecure: false,
     state,
     startedAt: clock.mono(),
@@ -108,6 +109,12 @@ describe('health', () => {
     await using server = await start({ insecure: true })
 
     expect(await server.ask('/health')).toEqual({ status: 200, body: { ...wellBody, insecure: true } })
+  })
+
+  test('hosted agents that no sandbox confines are named', async () => {
+    await using server = await start({ unconfined: ['coder'] })
+
+    expect(await server.ask('/health')).toEqual({ status: 200, body: { ...wellBody, unconfined: ['coder'] } })
   })
 
   test('callers without a token learn only the status, if a token is required', async () => {
@@ -207,6 +214,7 @@ describe('server states', () => {
         },
         servers: () => [],
         activeSessions: async () => 0,
+        unconfined: [],
         insecure: false,
         state,
         startedAt: clock.mono(),

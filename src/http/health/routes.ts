@@ -23,6 +23,8 @@ export interface HealthOptions {
   servers: () => readonly { name: string; trouble: string | null }[]
   /** Number of sessions within their TTL. */
   activeSessions: () => Promise<number>
+  /** Names of hosted agents that no sandbox confines. */
+  unconfined: readonly string[]
   /** The server accepts requests from anybody, anywhere. */
   insecure: boolean
   state: ServerState
@@ -114,6 +116,7 @@ export function healthRoutes(options: HealthOptions): Route[] {
       thread_count: active,
       checks: all,
       insecure: insecure || undefined,
+      unconfined: options.unconfined.length === 0 ? undefined : options.unconfined,
     }
     reply.json(code, body, headers())
   }

@@ -19,6 +19,10 @@ export const HealthSchema = z
     thread_count: z.int().exactOptional(),
     checks: z.record(z.string(), CheckSchema).exactOptional(),
     insecure: z.literal(true).exactOptional(),
+    unconfined: z
+      .array(z.string())
+      .exactOptional()
+      .describe('Hosted agents that are unconfined: they run without a sandbox.'),
   })
   .meta({
     id: 'Health',

@@ -39,6 +39,7 @@ import {
 } from '../shared/request/page.ts'
 import { clientIdOf, TimeSchema } from '../shared/request/session-row.ts'
 import { askedBy, messageInput, startHeaderSchemas } from '../shared/request/start-headers.ts'
+import { hostState } from '../shared/supervised/host-choices.ts'
 import { decodeChat, userLabel } from './decode.ts'
 import { chatResponse, foreignInfo, isSpoken, sessionInfo, sessionMessage } from './encode.ts'
 import { chatErrorShape } from './error-shape.ts'
@@ -177,7 +178,8 @@ export function createChatRoutes({ engine, oversight, readCosts, clock, ids }: C
     const info = row ?? sessionInfo(session)
     const path = `/sessions/${encodeURIComponent(info.session_id)}`
     const feedback = feedbackOf(await engine.messages.feedback(session.id))
-    const body = { ...info, messages: messages.map((one) => ({ ...sessionMessage(one), ...feedback(one.id) })) }
+    const said = messages.map((one) => ({ ...sessionMessage(one), ...feedback(one.id) }))
+    const body = { ...info, ...present({ host: hostState(session) }), messages: said }
     await reply.jsonPieces(200, body, nextLink(path, request.query, next))
   }
 

@@ -3,6 +3,7 @@ import { exampleWaiting, waitingShape } from '../shared/answer/waiting.ts'
 import { FeedbackSchema } from '../shared/request/feedback.ts'
 import { MessageSchema } from '../shared/request/message-limits.ts'
 import { SessionRowShape } from '../shared/request/session-row.ts'
+import { HostStateSchema } from '../shared/supervised/host-choices.ts'
 import { SupervisionSchema } from '../shared/supervised/schema.ts'
 
 export const UserIdSchema = z
@@ -67,7 +68,7 @@ export const SessionInfoSchema = z
     last_activity: time,
     message_count: z.int().min(0),
     ...SessionRowShape,
-    supervision: SupervisionSchema.exactOptional().describe('Only in sessions of agents that work elsewhere.'),
+    supervision: SupervisionSchema.exactOptional().describe('Only in sessions of the kind `supervised`.'),
   })
   .meta({ example: exampleSession })
 export type Session = z.output<typeof SessionInfoSchema>
@@ -81,7 +82,10 @@ const SessionMessageSchema = z.strictObject({
   feedback: z.array(FeedbackSchema).exactOptional().describe('What people think of it, where somebody said so.'),
 })
 
-export const SessionSchema = SessionInfoSchema.extend({ messages: z.array(SessionMessageSchema) }).meta({
+export const SessionSchema = SessionInfoSchema.extend({
+  messages: z.array(SessionMessageSchema),
+  host: HostStateSchema.exactOptional().describe('Only with `hosted`: what its program offers.'),
+}).meta({
   example: {
     ...exampleSession,
     messages: [

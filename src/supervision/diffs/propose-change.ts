@@ -45,6 +45,7 @@ export interface ProposedChange extends FileChange {
   /** Why only a person may decide about this file. */
   protectedBecause: string | null
   hasHiddenText: boolean
+  isBinary: boolean
 }
 
 export interface ChangeRequest {
@@ -131,6 +132,7 @@ function changeOf(
     risk: protectedBecause !== null || hasHiddenText ? 'critical' : 'low',
     protectedBecause,
     hasHiddenText,
+    isBinary,
   }
 }
 

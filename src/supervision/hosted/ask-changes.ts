@@ -1,10 +1,10 @@
 // All that a hosted agent has changed by the end of its prompt, as one approval: bound to the bytes before and after, shown file by file,
 // and written once.
 
+import { basename } from 'node:path'
 import { type Risk, risks } from '../../domain/agent/tool-settings.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
-import { isRecord } from '../../domain/is-record.ts'
 import type { HostApproval } from '../../domain/records/record.ts'
 import { shownPath } from '../../domain/text/lookalike.ts'
 import type { Store } from '../../store/store.ts'
@@ -12,45 +12,18 @@ import { newApproval } from '../agent-service/asked-records.ts'
 import type { JudgeWork } from '../agent-service/judge-work.ts'
 import { summaryOf } from '../diffs/propose-change.ts'
 import type { SupervisedSession, TakeStep } from '../sessions/take-step.ts'
+import { type ChangeChoices, noChoices, readChoices } from '../worktrees/change-choices.ts'
 import { type ChangeSet, changeSetOf, editedSet, packSet, unpackSet } from '../worktrees/change-set.ts'
-import { type Asking, ofRun } from './ask-permission.ts'
+import { type Asking, ofRun, type Place } from './ask-permission.ts'
 
 /** The name under which the change is in the transcript. */
 export const APPLY = 'apply_changes'
-
-/** What a person may say with their yes. Empty: everything as it is. */
-export interface ChangeChoices {
-  /** Files that stay as they are in the private copy, for later. */
-  leave: readonly string[]
-  /** Files whose changes are thrown away. */
-  discard: readonly string[]
-  /** By path: the whole new text. */
-  edit: Readonly<Record<string, string>>
-}
-
-export const noChoices: ChangeChoices = { leave: [], discard: [], edit: {} }
-
-/** Throws `invalid_request`. */
-export function readChoices(given: Record<string, unknown>): ChangeChoices {
-  const { leave = [], discard = [], edit = {}, ...other } = given
-  const isList = (value: unknown): value is string[] =>
-    Array.isArray(value) && value.every((one) => typeof one === 'string')
-  const isTexts = (value: unknown): value is Record<string, string> =>
-    isRecord(value) && Object.values(value).every((one) => typeof one === 'string')
-  if (Object.keys(other).length > 0 || !isList(leave) || !isList(discard) || !isTexts(edit)) {
-    throw new ServerError(
-      'invalid_request',
-      'Send `leave` and `discard` as lists of paths, and `edit` as an object with the whole new text of each path.',
-      { problems: [{ pointer: '/arguments', detail: 'Only leave, discard and edit.' }] },
-    )
-  }
-  return { leave, discard, edit }
-}
 
 /** Null: a policy lets every file through. */
 export async function changesApproval(
   asking: Asking & { judge: JudgeWork; takeStep: TakeStep },
   session: SupervisedSession,
+  place: Place,
   runId: string,
   callId: string,
   set: ChangeSet,
@@ -71,7 +44,7 @@ export async function changesApproval(
         kind: 'changes',
         tool: APPLY,
         callId,
-        title: titleOf(set),
+        title: titleOf(set, session.supervision.workspaceRoot),
         description: descriptionOf(set),
         action: null,
         risk,
@@ -88,6 +61,7 @@ export async function changesApproval(
     ),
     runId,
     session,
+    place,
   )
   const { supervised } = approval
   // Before the run waits for it, so that whoever looks at the approval finds what it is about.
@@ -96,7 +70,11 @@ export async function changesApproval(
   }))
   return {
     ...approval,
-    supervised: { ...supervised, changes: changes.map(summaryOf), ...(left.length === 0 ? {} : { left: [...left] }) },
+    supervised: {
+      ...supervised,
+      changes: changes.map((one) => ({ ...summaryOf(one), risk: one.risk, isBinary: one.isBinary })),
+      ...(left.length === 0 ? {} : { left: [...left] }),
+    },
   }
 }
 
@@ -149,14 +127,14 @@ export async function chosenSet(
   return (await editedSet(set, { leave: out, edits: edit }, at)).set
 }
 
-function titleOf({ changes }: ChangeSet): string {
+function titleOf({ changes }: ChangeSet, workspaceRoot: string): string {
   const [first] = changes
   const added = changes.reduce((sum, one) => sum + one.addedLines, 0)
   const removed = changes.reduce((sum, one) => sum + one.removedLines, 0)
   const what =
     changes.length === 1 && first !== undefined
       ? `${VERBS[first.kind]} ${shownPath(first.path)}`
-      : `Change ${count(changes.length, 'file')}`
+      : `Write ${count(changes.length, 'file')} to ${shownPath(basename(workspaceRoot))}`
   return `${what} +${added} −${removed}`
 }
 

@@ -30,6 +30,8 @@ export interface Place {
   isPrivateCopy: boolean
   /** The folder as the program names it. */
   cwd: string
+  /** A sandbox confines the program. */
+  isConfined: boolean
 }
 
 export type Verdict =
@@ -59,14 +61,15 @@ export async function judgePermission(
   if (ruled.ruling !== 'ask' && !isEmpty) return { verdict: 'allow' }
   const looked = ruled.ruling === 'ask' ? ruled.looked : null
   const question = looked === null ? emptyQuestion(call, callId) : asked(questionOf(call, callId, looked), isEmpty)
-  return { verdict: 'ask', approval: approvalOf(asking, session, runId, question, contentOf(shown)) }
+  return { verdict: 'ask', approval: approvalOf(asking, session, place, runId, question, contentOf(shown)) }
 }
 
 /** A call that does not say what it does may do anything, and nothing like it is remembered. */
-const asked = (question: ReturnType<typeof questionOf>, isEmpty: boolean): ReturnType<typeof questionOf> =>
-  isEmpty && !isAtLeast(question.risk, 'high')
-    ? { ...question, risk: 'high', riskWhy: SAYS_NOTHING, matches: [] }
-    : question
+function asked(question: ReturnType<typeof questionOf>, isEmpty: boolean): ReturnType<typeof questionOf> {
+  if (!isEmpty) return question
+  const risk = isAtLeast(question.risk, 'high') ? {} : { risk: 'high' as const, riskWhy: SAYS_NOTHING }
+  return { ...question, ...risk, matches: [] }
+}
 
 const SAYS_NOTHING = 'does not say what it will do'
 
@@ -108,6 +111,7 @@ const PATH = /path|file/i
 function approvalOf(
   { ids, clock, approvalMs, quorum }: Asking,
   session: SupervisedSession,
+  place: Place,
   runId: string,
   question: Omit<Parameters<typeof newApproval>[2], 'contentKey' | 'expiresAt'>,
   contentKey: string,
@@ -118,21 +122,28 @@ function approvalOf(
     newApproval(now, ids.uuid(), { ...question, contentKey, expiresAt: at + approvalMs }, quorum),
     runId,
     session,
+    place,
   )
 }
 
 /** An approval that a run of ours waits for. */
-export const ofRun = (approval: HostApproval, runId: string, session: SupervisedSession): HostApproval => ({
+export const ofRun = (
+  approval: HostApproval,
+  runId: string,
+  session: SupervisedSession,
+  { isConfined }: Pick<Place, 'isConfined'>,
+): HostApproval => ({
   ...approval,
   runId,
   agent: session.agent,
-  supervised: { ...approval.supervised, run: true },
+  supervised: { ...approval.supervised, run: true, ...(isConfined ? {} : { unconfined: true }) },
 })
 
 /** `elicitation/create`: the program asks a person for an answer. */
 export function questionApproval(
   asking: Asking,
   session: SupervisedSession,
+  place: Place,
   runId: string,
   { message, schema }: { message: string; schema: Record<string, unknown> },
 ): Approval {
@@ -142,6 +153,7 @@ export function questionApproval(
   const base = approvalOf(
     asking,
     session,
+    place,
     runId,
     {
       kind: 'question',

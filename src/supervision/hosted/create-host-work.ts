@@ -2,7 +2,7 @@
 
 import { mkdirSync, realpathSync } from 'node:fs'
 import { isAbsolute, join, relative, sep } from 'node:path'
-import { abortAfter } from '../../domain/abort.ts'
+import { abortAfter, untilAborted } from '../../domain/abort.ts'
 import type { HostSettings } from '../../domain/agent/agent.ts'
 import { sleep } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
@@ -144,7 +144,7 @@ export function createHostWork(deps: HostWorkDeps): HostedWork {
       isSame,
       words,
       terminals,
-      place: { isPrivateCopy: worktree !== null, cwd },
+      place: { isPrivateCopy: worktree !== null, cwd, isConfined: sandbox !== null },
       files: worktree === null ? filesOfClient(workspace, deps.serverPaths) : filesOf(worktree),
     }
   }
@@ -154,7 +154,8 @@ export function createHostWork(deps: HostWorkDeps): HostedWork {
       const { scope } = lane
       const { sessionId } = scope.run
       try {
-        const held = await talks.hold(lane)
+        // A program that takes long to start goes on with that, for the next message.
+        const held = await untilAborted(talks.hold(lane), scope.signal)
         return await workRun({ ...deps, clock, ids, pause }, lane, held)
       } catch (error) {
         if (error instanceof LeftToAnother || error instanceof StepBroken || error instanceof ServerError) throw error

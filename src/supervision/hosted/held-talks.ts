@@ -9,7 +9,7 @@ import type { Logger } from '../../domain/logger.ts'
 import { present } from '../../domain/present.ts'
 import { textOf } from '../../domain/session/message.ts'
 import { stoppedError } from '../../domain/session/session.ts'
-import type { ProgressItem } from '../../domain/supervision/supervision.ts'
+import type { ProgressItem, Supervision } from '../../domain/supervision/supervision.ts'
 import type { HostParts, Lane } from '../../engine/run/run-scope.ts'
 import { LeftToAnother } from '../../engine/run/run-scope.ts'
 import type { AcpWords } from '../../hosts/host.ts'
@@ -128,7 +128,7 @@ export function createHeldTalks(deps: HeldTalksDeps) {
     for (const [sessionId, entry] of held) {
       try {
         // It hung for so long that another replica has taken the session. What is left here may do no harm.
-        if (!(await shared.hold(job(sessionId), owner, LEASE_MS))) await end(sessionId, entry)
+        if (!(await shared.hold(job(sessionId), owner, LEASE_MS))) await letGo(sessionId, entry)
       } catch (error) {
         logger.warn('the lease of an agent’s program could not be renewed', { session_id: sessionId, error })
       }
@@ -167,11 +167,12 @@ export function createHeldTalks(deps: HeldTalksDeps) {
       return await wake(sessionId)
     } catch (error) {
       if (!hasCode(error, 'limit')) throw error
+      const { sessions = [] } = error.details
+      for (const id of Array.isArray(sessions) ? sessions : []) await restIfAlone(String(id))
       const owned = (await store.sessions.get(sessionId))?.owner
       const idle = [...held].filter(([, { held: one }]) => one.session.owner === owned && isIdle(one))
       const [oldest] = idle.sort(([, a], [, b]) => a.usedAt - b.usedAt)
-      if (oldest === undefined) throw error
-      await end(...oldest)
+      if (oldest !== undefined) await end(...oldest)
       return wake(sessionId)
     }
   }
@@ -186,6 +187,23 @@ export function createHeldTalks(deps: HeldTalksDeps) {
       if (clock.mono() - heardAt < HEARD_MS) return
       heardAt = clock.mono()
       void takeStep(id, activity).catch(() => {})
+    }
+    let progress: Partial<Supervision> = {}
+    let isReporting = false
+    /** One at a time: of a program that is quicker, the newest counts. */
+    async function report(news: Partial<Supervision>): Promise<void> {
+      progress = { ...progress, ...news }
+      if (isReporting) return
+      isReporting = true
+      while (Object.keys(progress).length > 0) {
+        const now = progress
+        progress = {}
+        await takeStep(id, (step) => {
+          const { supervision, ...heard } = activity(step)
+          return { ...heard, supervision: { ...supervision, ...now } }
+        }).catch(() => {})
+      }
+      isReporting = false
     }
     const earlier = session.supervision.hosted?.acpSession ?? null
     const started = await start(session, host, { earlier, onHeard })
@@ -208,13 +226,9 @@ export function createHeldTalks(deps: HeldTalksDeps) {
         session: now,
         ...started,
         ...started.files,
-        onProgress({ items, lastTool }) {
-          void takeStep(id, (step) => {
-            const { supervision, ...heard } = activity(step)
-            return { ...heard, supervision: { ...supervision, ...present({ progressSnapshot: items, lastTool }) } }
-          }).catch(() => {})
-        },
+        onProgress: ({ items, lastTool }) => void report(present({ progressSnapshot: items, lastTool })),
         async next(signal) {
+          signal.throwIfAborted()
           const said = talk.nextNow()
           if (said !== null) return said
           const either = new AbortController()
@@ -262,6 +276,15 @@ export function createHeldTalks(deps: HeldTalksDeps) {
   }
 
   async function end(sessionId: string, entry: Entry): Promise<void> {
+    await letGo(sessionId, entry)
+    await takeStep(sessionId, ({ session: { supervision } }) => ({
+      supervision: { spawned: null, ...(supervision.status === 'active' ? { status: 'interrupted' as const } : {}) },
+    })).catch(() => {})
+    await shared.release(job(sessionId), owner).catch(() => {})
+  }
+
+  /** Ends the program. The session may be another replica's already. */
+  async function letGo(sessionId: string, entry: Entry): Promise<void> {
     if (held.get(sessionId) === entry) held.delete(sessionId)
     entry.stop()
     await entry.held.talk
@@ -269,10 +292,6 @@ export function createHeldTalks(deps: HeldTalksDeps) {
       .catch((error: unknown) =>
         logger.warn('the program of an agent could not be ended', { session_id: sessionId, error }),
       )
-    await takeStep(sessionId, ({ session: { supervision } }) => ({
-      supervision: { spawned: null, ...(supervision.status === 'active' ? { status: 'interrupted' as const } : {}) },
-    })).catch(() => {})
-    await shared.release(job(sessionId), owner).catch(() => {})
   }
 
   /** Nothing of the session works, here or elsewhere: its program ended with an earlier process. It counts against no limit then. */
@@ -295,7 +314,7 @@ export function createHeldTalks(deps: HeldTalksDeps) {
       if (isClosed) throw new ServerError('shutting_down', 'The server is stopping. Send it again in a moment.')
       await take(sessionId)
       const known = held.get(sessionId)
-      if (known?.held.talk.isGone === true) await end(sessionId, known)
+      if (known?.held.talk.isGone) await end(sessionId, known)
       const session = await wakeBeside(sessionId)
       const running = held.get(sessionId)
       if (running !== undefined) {

@@ -13,8 +13,6 @@ export interface HostedCall {
   readonly acpId: string
   /** Ours, once the call is shown; null: it is not yet. */
   id: string | null
-  /** The name under which it was shown. */
-  name: string
   /** Epoch ms. */
   shownAt: number
   said: ToolCallUpdate
@@ -29,7 +27,6 @@ export interface HostedCall {
 export const newCall = (acpId: string): HostedCall => ({
   acpId,
   id: null,
-  name: '',
   shownAt: 0,
   said: { toolCallId: acpId },
   own: null,

@@ -42,12 +42,14 @@ export interface TerminalRequest extends Asked<'terminal', string | null> {
   command: CreateTerminalRequest
 }
 
-/** The answer to a permission. Null: the program offers no way to say it, and then it is cancelled: nothing is ever allowed for good. */
+/** False: nobody needs to be asked, because nothing is ever allowed for good. */
+export const canAllowOnce = (options: readonly PermissionOption[]): boolean =>
+  options.some(({ kind }) => kind === 'allow_once')
+
+/** The answer to a permission. One that cannot be refused once is cancelled. */
 export function optionFor(options: readonly PermissionOption[], isAllowed: boolean): RequestPermissionResponse {
   const kind = isAllowed ? 'allow_once' : 'reject_once'
   const option = options.find((one) => one.kind === kind)
-  // Without a way to allow it once, it is refused, and without a way to refuse it once, it is cancelled.
-  if (option === undefined && isAllowed) return optionFor(options, false)
   return option === undefined
     ? { outcome: { outcome: 'cancelled' } }
     : { outcome: { outcome: 'selected', optionId: option.optionId } }

@@ -17,6 +17,7 @@ const MOST_BYTES = 1_000_000
 
 export interface SaidQueue {
   push(said: Said, bytes: number): void
+  readonly size: number
   /** The next one, or null if there is none yet. */
   take(): Said | null
   /** Resolves when there is one, or when the signal aborts. */
@@ -35,6 +36,9 @@ export function createSaidQueue(): SaidQueue {
       waiting.push({ said, bytes: size })
       bytes += size
       wakeReader()
+    },
+    get size() {
+      return waiting.length
     },
     take() {
       const next = waiting.shift()

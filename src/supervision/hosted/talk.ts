@@ -56,6 +56,8 @@ export interface Talk {
   next(signal: AbortSignal): Promise<Said>
   /** What it has said by now, or null. */
   nextNow(): Said | null
+  /** It has said more already. */
+  readonly hasMore: boolean
   setMode(modeId: string): Promise<void>
   setConfig(configId: string, value: string | boolean): Promise<void>
   /** Ends the prompt: what is open is cancelled, and what the program still says of it is dropped. Kills the program if it does not stop. */
@@ -321,6 +323,8 @@ export async function openTalk(deps: TalkDeps): Promise<OpenedTalk> {
     }
     if (!isPrompting) return
     dropsAll = true
+    // Its answer may be behind much that nobody reads any more.
+    while (queue.take() !== null);
     await agent.notify(methods.agent.session.cancel, { sessionId }).catch(() => {})
     const late = deps.timeout(deps.cancelMs)
     await Promise.race([promptEnd, new Promise<void>((resolve) => late.addEventListener('abort', () => resolve()))])
@@ -361,12 +365,16 @@ export async function openTalk(deps: TalkDeps): Promise<OpenedTalk> {
           push({ type: 'stopped', reason: stopReason }, 0)
         })
         .catch((error: unknown) => {
-          if (hasFailed) return
+          // The program is gone, and how it ended comes next: see `gone`.
+          if (hasFailed || connection.signal.aborted) return
           isPrompting = false
           push({ type: 'failed', error: asHostError(error, process) }, 0)
         })
     },
     nextNow: () => remember(queue.take()),
+    get hasMore() {
+      return queue.size > 0
+    },
     async next(signal) {
       for (;;) {
         signal.throwIfAborted()

@@ -45,7 +45,13 @@ export function createTeller({ lane, talk, words, outputOf, onProgress }: Teller
 
   /** Stores the message that is open, with its calls. */
   async function close(): Promise<void> {
-    if (said === null) return
+    const ended = ending()
+    if (ended !== null) await writer.commit(ended)
+  }
+
+  /** The message that is open, with its calls, which ends here. */
+  function ending() {
+    if (said === null) return null
     const answer = said
     said = null
     isBegun = true
@@ -59,7 +65,7 @@ export function createTeller({ lane, talk, words, outputOf, onProgress }: Teller
       usage: scope.usage.total,
       at: writer.timestamp(),
     }
-    await writer.commit({ facts: [fact], messages: messagesOf(lane, answer) })
+    return { facts: [fact], messages: messagesOf(lane, answer) }
   }
 
   /** A character of a flood counts against the run's limit as one of a model does. */
@@ -69,7 +75,10 @@ export function createTeller({ lane, talk, words, outputOf, onProgress }: Teller
     budget.wrote(text.length)
   }
 
-  /** Shows a call with all its arguments. Once: what comes later is part of its result, or of the question about it. */
+  /**
+   * Shows a call with all its arguments. Once: what comes later is part of its result, or of the question about it. Returns the call as it
+   * is known by now: some programs tell only with their question which tool it is.
+   */
   function show(call: HostedCall): ToolCall {
     const named = namedCall(words, call)
     const args = JSON.stringify(named.input)
@@ -80,12 +89,11 @@ export function createTeller({ lane, talk, words, outputOf, onProgress }: Teller
       answer.take({ type: 'tool_call_args', id: call.acpId, delta: args }, writer.timestamp())
       answer.take({ type: 'tool_call_end', id: call.acpId }, writer.timestamp())
       call.id = answer.calls.at(-1)?.id ?? ids.uuid()
-      call.name = named.tool
       call.shownAt = clock.mono()
       budget.wrote(args.length)
       onProgress({ lastTool: named.tool })
     }
-    return { id: call.id, type: 'function', function: { name: call.name, arguments: args } }
+    return { id: call.id, type: 'function', function: { name: named.tool, arguments: args } }
   }
 
   /** Its result, once. `audit`: what the trail gets with it. */
@@ -98,9 +106,8 @@ export function createTeller({ lane, talk, words, outputOf, onProgress }: Teller
     const shown = show(call)
     call.isOver = true
     isBegun = true
-    await close()
     const durationMs = Math.max(0, Math.round(clock.mono() - call.shownAt))
-    await commitResult(lane, shown, outcome, { durationMs, audit })
+    await commitResult(lane, shown, outcome, { ...ending(), durationMs, audit })
   }
 
   function state(change: Record<string, unknown>): void {

@@ -27,7 +27,7 @@ import { APPLY, approvedSet, changesApproval, isAutoApproved, newChangesCall } f
 import { type Asking, contentOf, judgePermission, questionApproval, refusalOf } from './ask-permission.ts'
 import type { Held } from './held-talks.ts'
 import { type HostedCall, hasInput } from './hosted-call.ts'
-import { type OpenRequest, optionFor } from './open-request.ts'
+import { canAllowOnce, type OpenRequest, optionFor } from './open-request.ts'
 import { promptBlocks } from './prompt-blocks.ts'
 import { hostFailed } from './talk.ts'
 import { createTeller, type Teller } from './teller.ts'
@@ -70,8 +70,12 @@ export async function workRun(deps: WorkDeps, lane: Lane<HostParts>, held: Held)
     nudges: new Set(),
   }
   try {
-    teller.tellChoices()
-    await chooseAsAsked(shared)
+    try {
+      await chooseAsAsked(shared)
+    } finally {
+      // With what was just chosen, which not every program tells.
+      teller.tellChoices()
+    }
     const left = await handOver(shared)
     if (left.length > 0) return await waitFor(shared, left)
     const settled = await settleChanges(shared)
@@ -79,8 +83,9 @@ export async function workRun(deps: WorkDeps, lane: Lane<HostParts>, held: Held)
     if (settled === 'done' && !hasMore(shared) && !talk.isPrompting) return answered(teller, 'end_turn')
     return await converse(shared)
   } catch (error) {
+    // Nobody listens to it any more.
+    await talk.cancel().catch(() => {})
     if (error instanceof StepBroken) throw error
-    if (signal.aborted) await held.talk.cancel().catch(() => {})
     const cause = signal.aborted || !talk.isGone ? error : await held.whyGone(error)
     await teller.closeCalls('The agent’s program said no more of it.').catch(() => {})
     throw new StepBroken(cause, teller.broken(), null)
@@ -262,13 +267,16 @@ async function converse(working: Working): Promise<LoopEnd> {
   const { talk } = held
   const isNew = newMessages(lane).length > 0
   if (isNew && (await isPaused(working))) throw stoppedError('paused')
-  if (talk.isPrompting && isNew) await talk.cancel()
+  if (talk.isPrompting && isNew) {
+    await talk.cancel()
+    if (talk.isGone) throw hostFailed('It did not stop for the new message, so it was ended. Send a message to go on.')
+  }
   if (!talk.isPrompting && !(await begin(working))) return answered(working.teller, 'end_turn')
   for (let prompts = 1; ; prompts += 1) {
     const end = await listen(working)
     if (end.type === 'pending') return waitFor(working, end.pending)
     await working.teller.closeCalls('The agent’s program does not say how it ended.')
-    const isLast = prompts >= MOST_PROMPTS || end.reason !== 'end_turn' || (await isPaused(working))
+    const isLast = prompts >= MOST_PROMPTS || !GOES_ON.has(end.reason) || (await isPaused(working))
     const more = isLast ? [] : await followUps(working)
     if (isLast && working.after.length > 0) await keepNotes(working)
     if (more.length > 0) {
@@ -284,6 +292,9 @@ async function converse(working: Working): Promise<LoopEnd> {
     return answered(working.teller, end.reason)
   }
 }
+
+/** A program that was not cancelled by us and says so has ended its turn because of a no. */
+const GOES_ON: ReadonlySet<StopReason> = new Set(['end_turn', 'cancelled'])
 
 /** Its operator lets it begin nothing new. What it asks now is refused; what was decided counts. */
 const isPaused = async ({ deps, held }: Working): Promise<boolean> =>
@@ -390,7 +401,7 @@ async function listen(working: Working): Promise<Heard> {
     switch (said.type) {
       case 'update':
         await teller.take(said.update)
-        await teller.flush()
+        if (!talk.hasMore) await teller.flush()
         break
       case 'request': {
         if (said.request.kind === 'permission' && !hasInput(said.request.call.said)) await deps.pause(LATE_MS, signal)
@@ -433,7 +444,7 @@ async function askAbout(working: Working, request: OpenRequest): Promise<HostApp
   const { deps, lane, held, teller, decided } = working
   const { run } = lane.scope
   if (request.kind === 'question') {
-    const approval = questionApproval(deps, held.session, run.id, request)
+    const approval = questionApproval(deps, held.session, held.place, run.id, request)
     const before = answeredBefore(decided, approval.supervised?.contentKey ?? '')
     if (before === null) return (await isPaused(working)) ? refusePaused(working, request) : (approval as HostApproval)
     await answerWith(working, request, before)
@@ -444,6 +455,10 @@ async function askAbout(working: Working, request: OpenRequest): Promise<HostApp
   }
   const call = request.kind === 'permission' ? request.call : commandCall(held, request)
   const shown = teller.show(call)
+  if (request.kind === 'permission' && !canAllowOnce(request.options)) {
+    await deny(working, request, '')
+    return null
+  }
   const before = answeredBefore(decided, contentOf(shown))
   if (before !== null) {
     await answerWith(working, request, before)
@@ -457,9 +472,12 @@ async function askAbout(working: Working, request: OpenRequest): Promise<HostApp
   return null
 }
 
-/** The program was started anew, and asks again what was decided meanwhile. */
+/** The program was started anew, and asks again what was decided meanwhile. A yes that is used up may have been acted on: it is asked anew. */
 function answeredBefore(decided: readonly Decided[], contentKey: string): HostApproval | null {
-  const found = decided.find(({ approval, isUsed }) => !isUsed && approval.supervised.contentKey === contentKey)
+  const found = decided.find(
+    ({ approval: { status, supervised }, isUsed }) =>
+      !isUsed && status !== 'consumed' && supervised.contentKey === contentKey,
+  )
   return found?.approval ?? null
 }
 
@@ -508,7 +526,7 @@ async function askWrite(
     return null
   }
   const callId = showChanges(working, set)
-  return changesApproval(deps, held.session, lane.scope.run.id, callId, set)
+  return changesApproval(deps, held.session, held.place, lane.scope.run.id, callId, set)
 }
 
 async function writeApproved(
@@ -560,7 +578,9 @@ async function proposeChanges(working: Working, set: ChangeSet): Promise<LoopEnd
     await finishChanges(working, callId, applied)
     return null
   }
-  const approval = await changesApproval(deps, held.session, lane.scope.run.id, callId, set)
+  // What it said stands before what it asks.
+  await working.teller.close()
+  const approval = await changesApproval(deps, held.session, held.place, lane.scope.run.id, callId, set)
   return waitFor(working, [pendingOf(approval, true)])
 }
 
@@ -645,16 +665,24 @@ async function applyNow(working: Working, set: ChangeSet, approval: HostApproval
   const written = set.changes.filter(({ path }) => files.includes(path))
   await held.settled(written)
   if (approval !== null) {
-    await noteApplied(working, approval, conflicts.length === 0 ? null : `Changed meanwhile: ${conflicts.join(', ')}.`)
+    const why = conflicts.length === 0 ? null : `Changed meanwhile: ${conflicts.join(', ')}.`
+    await noteApplied(working, approval, why, conflicts)
   }
   return { files, conflicts, warnings }
 }
 
-async function noteApplied({ deps, lane }: Working, approval: HostApproval, why: string | null): Promise<void> {
+async function noteApplied(
+  { deps, lane }: Working,
+  approval: HostApproval,
+  why: string | null,
+  conflicts?: readonly string[],
+): Promise<void> {
   await deps.takeStep(approval.sessionId, async ({ at }) => {
     const now = await deps.store.waits.get(approval.id)
     if (now === null || !isHostApproval(now)) return {}
-    const patch = why === null ? { appliedAt: at } : { appliedAt: at, notApplied: why }
+    const failed =
+      why === null ? {} : { notApplied: why, ...(conflicts === undefined ? {} : { conflicts: [...conflicts] }) }
+    const patch = { appliedAt: at, ...failed }
     const status = why === null ? 'applied' : 'failed'
     return {
       settle: [{ id: approval.id, patch: { supervised: { ...now.supervised, ...patch } } }],

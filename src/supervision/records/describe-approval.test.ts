@@ -39,6 +39,13 @@ test('when the caller has left, it says so and since when', () => {
   expect(facts.at(-1)).toEqual({ name: 'The caller left', text: '', at: '1970-01-01T00:00:05.000Z', minor: false })
 })
 
+test('a program that nothing confines is told with all that it asks', () => {
+  const supervised = { ...asked, change: null, run: true as const }
+  const warning = 'The agent’s program is unconfined: runs without a sandbox.'
+  expect(view({ kind: 'permission', supervised }).warnings).not.toContain(warning)
+  expect(view({ kind: 'permission', supervised: { ...supervised, unconfined: true } }).warnings).toContain(warning)
+})
+
 test('a list says that letters look like others, and the warning itself is not among the arguments', () => {
   const to = 'ada@p\u0430ypal.com'
   const warning = `Look closely: "ada@p<U+0430>ypal.com" has letters that look like others.`

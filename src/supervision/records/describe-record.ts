@@ -13,6 +13,7 @@ import { type PersonKind, recordKinds } from '../../domain/records/record-kinds.
 import { urgencyOf } from '../inbox/urgency.ts'
 import { alert } from './kinds/alert.ts'
 import { approval, toolWords } from './kinds/approval.ts'
+import { changesView, MOST_IN_LIST } from './kinds/changes.ts'
 import { isPerson, type KindWords } from './kinds/kind-words.ts'
 import { prompt } from './kinds/prompt.ts'
 import { standby } from './kinds/standby.ts'
@@ -28,6 +29,7 @@ const NO_SCENE: RecordScene = { folder: null, title: null, prompt: null }
 
 export const describe = (record: PersonRecord, scene = NO_SCENE): RecordView => ({
   ...describeInShort(record, scene),
+  ...(record.wait === 'approval' ? changesView(record, Number.POSITIVE_INFINITY) : {}),
   body: wordsOf(record).body(record, scene),
 })
 
@@ -38,11 +40,12 @@ export function describeInShort(record: PersonRecord, scene = NO_SCENE): RecordV
   return {
     id: record.id,
     kind: recordKinds[record.wait].wire.kind,
-    agent: record.supervised?.host ?? record.agent,
+    agent: agentOf(record),
     folder: scene.folder,
     session: { id: record.sessionId, title: scene.title },
     owner: record.owner,
     ...kind,
+    ...(record.wait === 'approval' ? changesView(record, MOST_IN_LIST) : {}),
     body: [],
     context: {
       request: scene.prompt,
@@ -62,6 +65,12 @@ export function describeInShort(record: PersonRecord, scene = NO_SCENE): RecordV
     expires_at: timeOf(record.expiresAt),
   }
 }
+
+/** An agent that we host has a name of its own. Of the others only the program is known. */
+const agentOf = (record: PersonRecord): string =>
+  record.wait === 'approval' && record.supervised?.run === true
+    ? record.agent
+    : (record.supervised?.host ?? record.agent)
 
 /** What can be answered to a record of this kind, also if it is over. */
 export function actionsOf(record: PersonRecord): RecordAction[] {

@@ -54,6 +54,7 @@ const prose = z.strictObject({
 const diff = z.strictObject({
   type: z.literal('diff'),
   title: text,
+  path: text.exactOptional().describe('Of a change of several files: which one, as `changes` names it.'),
   text: text.describe('Every hidden character is marked.'),
 })
 const given = z
@@ -64,6 +65,34 @@ const given = z
     whole: z.record(text, z.unknown()).describe('All of them, with secrets masked.'),
   })
   .describe('Of two, the second is what an operator put in the place of the first: it runs.')
+const lines = z.int().min(0)
+const Changes = z
+  .strictObject({
+    total: lines.describe('How many files.'),
+    added_lines: lines,
+    removed_lines: lines,
+    files: z
+      .array(
+        z.strictObject({
+          path: text.describe('Relative to the workspace, exactly as a decision names it.'),
+          kind: z.enum(['create', 'modify', 'delete']),
+          added_lines: lines,
+          removed_lines: lines,
+          risk: z.enum(risks),
+          binary: z.boolean().describe('It is not text, so nobody sees what is in it.'),
+          warnings: z.array(text),
+          fate: z
+            .enum(['written', 'not_written', 'left', 'discarded'])
+            .nullable()
+            .describe('What became of it. `left`: it stays in the agent’s copy for later. Null: nothing yet.'),
+        }),
+      )
+      .describe('In lists only the first ones.'),
+    left: z
+      .array(z.strictObject({ path: text, why: text }))
+      .describe('What the agent changed and nobody can approve, such as a link. Its path has marks.'),
+  })
+  .describe('Of a change of several files: each of them.')
 const steps = z.strictObject({
   type: z.literal('steps'),
   title: text,
@@ -133,6 +162,7 @@ export const RecordViewSchema = z.strictObject({
   brief: text.describe('For a locked screen: no arguments, and nothing that an agent or a tool says.'),
   risk: z.strictObject({ level: z.enum(risks), why: text.nullable() }).nullable(),
   warnings: z.array(text),
+  changes: Changes.exactOptional(),
   context: Context,
   remember: Remember.nullable().describe('What may be remembered with a yes or a no. Null: nothing.'),
   group: text
@@ -153,6 +183,7 @@ export const RecordViewSchema = z.strictObject({
 export type RecordView = z.output<typeof RecordViewSchema>
 export type RecordAction = RecordView['actions'][number]
 export type BodyPart = RecordView['body'][number]
+export type ChangesView = z.output<typeof Changes>
 export type RecordFact = RecordView['facts'][number]
 export type RecordOutcome = NonNullable<RecordView['outcome']>
 export type Mark = RecordView['mark']
@@ -170,6 +201,8 @@ export interface RecordScene {
   group?: string | null
   /** The diff behind an approval as people see it; null: it changes no file, or the diff is gone. Undefined: it is not shown here. */
   diff?: string | null
+  /** Of a change of several files: the diff of each. Left out: `diff` has all of them. */
+  files?: readonly { path: string; shown: string }[]
 }
 
 /** The part of a view that depends on the kind of the record. */

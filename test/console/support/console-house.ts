@@ -32,6 +32,7 @@ import { type Answer, callAsAgent } from '../../e2e/call-as-agent.ts'
 import { HIDDEN, LONG_LINE, MARKDOWN, SCRIPT, SHORT } from './hostile.ts'
 
 export const AGENT = 'helper'
+export const CODER = 'coder'
 
 const ANSWER = `# Tides
 
@@ -128,6 +129,8 @@ export interface ConsoleHouseOptions {
   settings?: Record<string, unknown> & { try_models?: readonly string[] }
   /** More lines of the agent file. */
   agentMore?: string
+  /** Also a hosted agent, which does what its messages say: see `test/acp/script-lines.ts`. More lines under its `host`. */
+  hosted?: { workspace: Readonly<Record<string, string>>; args?: readonly string[]; more?: string }
   /** Fills the data folder before the server opens it. */
   seed?: (dataDir: string) => Promise<void>
 }
@@ -164,6 +167,7 @@ export async function openConsoleHouse({
   stallSeconds,
   settings: more,
   agentMore = '',
+  hosted,
   seed,
 }: ConsoleHouseOptions = {}): Promise<ConsoleHouse> {
   const root = mkdtempSync(join(tmpdir(), 'quarterdeck-console-'))
@@ -171,11 +175,16 @@ export async function openConsoleHouse({
   writeFileSync(join(root, 'agent', 'agent.yaml'), AGENT_FILE + agentMore)
   writeFileSync(join(root, 'agent', 'script.json'), JSON.stringify({ answers, loop: true }))
   await seed?.(join(root, 'data'))
+  if (hosted !== undefined) {
+    write(join(root, 'work', 'shop'), hosted.workspace)
+    writeFileSync(join(root, 'agent', 'coder.yaml'), coderFile(join(root, 'work', 'shop'), hosted))
+  }
   let gate = Promise.withResolvers<void>()
   const ran: unknown[] = []
   const tools = makeTools(ran, () => gate.promise)
   const tryModels = more?.try_models ?? []
-  const agents = loadAgents([join(root, 'agent', 'agent.yaml')], { env: {}, defaults: { ...agentDefaults, tryModels } })
+  const files = ['agent.yaml', ...(hosted === undefined ? [] : ['coder.yaml'])].map((name) => join(root, 'agent', name))
+  const agents = loadAgents(files, { env: {}, defaults: { ...agentDefaults, tryModels } })
   const file = {
     default_workspace_root: join(root, 'work'),
     max_concurrent_sessions: 50,
@@ -229,10 +238,7 @@ export async function openConsoleHouse({
     },
     folder(name, files) {
       const made = join(root, 'work', name)
-      for (const [path, text] of Object.entries(files)) {
-        mkdirSync(dirname(join(made, path)), { recursive: true })
-        writeFileSync(join(made, path), text)
-      }
+      write(made, files)
       return made
     },
     agent: (name, workspace, host) => async (tool, input) => {
@@ -263,6 +269,25 @@ export async function openConsoleHouse({
     },
   }
 }
+
+function write(folder: string, files: Readonly<Record<string, string>>): void {
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), text)
+  }
+}
+
+/** A coding agent that this server starts. */
+const coderFile = (
+  workspace: string,
+  { args = [], more = '' }: NonNullable<ConsoleHouseOptions['hosted']>,
+): string => `name: ${CODER}
+description: Works in the shop.
+host:
+  command: ${process.execPath}
+  args: [${[join(import.meta.dirname, '../../acp/scripted-agent.ts'), ...args].join(', ')}]
+  workspace: ${workspace}
+${more}`
 
 function makeTools(ran: unknown[], untilReleased: () => Promise<void>) {
   const risky = (name: string, risk: 'low' | 'high' | 'critical', properties: Record<string, object>) =>

@@ -118,6 +118,7 @@ function proposeIn({ contents }: SimFiles, { workspaceRoot, filePath, diff }: Ch
     risk: 'low',
     protectedBecause: null,
     hasHiddenText: false,
+    isBinary: false,
   }
 }
 

@@ -15,7 +15,7 @@ import { Time } from '../../parts/Time.tsx'
 import { counted } from '../../words.ts'
 import { figureLine, useDays } from './AgentFigures.tsx'
 import styles from './AgentList.module.css'
-import { useSupervised } from './use-agents.ts'
+import { useSupervised, workerOf } from './use-agents.ts'
 
 /** The agents of this server, then those that run elsewhere and report here. */
 export function AgentList() {
@@ -67,22 +67,21 @@ function figuresOf(agent: string, usage: Usage | undefined): string {
 }
 
 function AgentRow({ agent, figures }: { agent: Agent; figures: string }) {
-  const { name, description, is_default, model, tools, tests } = agent
+  const { name, description, is_default, host, tools, tests } = agent
   return (
     <Link href={`/agents/${encodeURIComponent(name)}`} className={styles.row} data-row="">
       <span className={styles.name}>
         <bdi>{name}</bdi>
         {is_default && <Badge tone="accent">Default</Badge>}
+        {host?.unconfined === true && <Badge tone="bad">Unconfined: runs without a sandbox</Badge>}
       </span>
       <span className={styles.text} dir="auto">
         {description}
       </span>
       {figures !== '' && <span className={styles.text}>{figures}</span>}
       <span className={styles.facts}>
-        <bdi>
-          {model.provider}/{model.name}
-        </bdi>
-        {` · ${counted(tools.length, 'tool')} · ${counted(tests, 'test case')}`}
+        <bdi>{workerOf(agent)}</bdi>
+        {host === null && ` · ${counted(tools.length, 'tool')} · ${counted(tests, 'test case')}`}
       </span>
     </Link>
   )

@@ -19,7 +19,7 @@ import styles from './AgentPage.module.css'
 import { TestCases } from './TestCases.tsx'
 import { ToolList } from './ToolList.tsx'
 import { TryModel } from './TryModel.tsx'
-import { useAgent } from './use-agents.ts'
+import { useAgent, workerOf } from './use-agents.ts'
 
 /** One agent: what it is, its tools, its file and its test cases. */
 export function AgentPage({ name }: { name: string }) {
@@ -50,7 +50,7 @@ export function AgentPage({ name }: { name: string }) {
       actions={
         data !== undefined && (
           <>
-            <Button onClick={() => setTrying(true)}>Try another model</Button>
+            {data.model !== null && <Button onClick={() => setTrying(true)}>Try another model</Button>}
             <Button icon={<ChatIcon />} onClick={() => go(`/chat?agent=${encodeURIComponent(name)}`)}>
               Chat
             </Button>
@@ -67,7 +67,7 @@ export function AgentPage({ name }: { name: string }) {
             <>
               <About agent={data} />
               <AgentFigures agent={name} />
-              <ToolList tools={data.tools} />
+              {data.host === null && <ToolList tools={data.tools} />}
             </>
           )}
           {tab === 'file' && <AgentFile source={data.source} />}
@@ -94,7 +94,8 @@ function Missing({ name, query }: { name: string; query: ReturnType<typeof useAg
   return <Pending query={query} height={[138, 226, 400]} />
 }
 
-function About({ agent: { description, model, capabilities, suggestions } }: { agent: Agent }) {
+function About({ agent }: { agent: Agent }) {
+  const { description, host, capabilities, suggestions } = agent
   const can = capabilityWords(capabilities)
   return (
     <Panel>
@@ -105,11 +106,21 @@ function About({ agent: { description, model, capabilities, suggestions } }: { a
             <dd dir="auto">{description}</dd>
           </div>
         )}
-        <Fact name="Model">
-          <bdi>
-            {model.provider}/{model.name}
-          </bdi>
+        <Fact name={host === null ? 'Model' : 'Program'}>
+          <bdi title={host?.workspace ?? undefined}>{workerOf(agent)}</bdi>
         </Fact>
+        {host !== null && <Fact name="Writes">{writesWords[host.writes]}</Fact>}
+        {host !== null && (
+          <Fact name="Sandbox">
+            {host.unconfined ? (
+              <Badge tone="bad">Unconfined: runs without a sandbox</Badge>
+            ) : host.network ? (
+              'Yes, with a network'
+            ) : (
+              'Yes, without a network'
+            )}
+          </Fact>
+        )}
         {can.length > 0 && (
           <div>
             <dt>Can</dt>
@@ -134,6 +145,11 @@ function About({ agent: { description, model, capabilities, suggestions } }: { a
       </dl>
     </Panel>
   )
+}
+
+const writesWords: Readonly<Record<NonNullable<Agent['host']>['writes'], string>> = {
+  worktree: 'In a copy of its own. You approve its changes before they are written',
+  client: 'Asks for each file',
 }
 
 /** What an agent can do, in words, out of what AG-UI calls its capabilities. Unknown ones are left out. */

@@ -13,7 +13,7 @@ export function TryModel({ agent, onClose }: { agent: Agent; onClose: () => void
   const [, go] = useLocation()
   const { name, model, try_models: models } = agent
   const [chosen = '', setChosen] = useState(models[0])
-  const lines = modelLines(chosen, model.provider)
+  const lines = modelLines(chosen, model?.provider ?? '')
   return (
     <Dialog
       title="Try another model"

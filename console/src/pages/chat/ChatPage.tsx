@@ -90,7 +90,7 @@ function NewChat() {
             </span>
             <h2 dir="auto">{agent.name}</h2>
             {agent.description !== '' && <p dir="auto">{agent.description}</p>}
-            {agent.model.provider === 'demo' && (
+            {agent.model?.provider === 'demo' && (
               <p className={styles.demo}>A demonstration model answers. It needs no key and no network.</p>
             )}
             {agent.suggestions.length > 0 && (

@@ -1,3 +1,4 @@
+import type { HostState } from 'quarterdeck/client'
 import {
   type ClipboardEvent,
   type FormEvent,
@@ -17,13 +18,17 @@ import { announce } from '../../parts/Announcer.tsx'
 import { IconButton } from '../../parts/Button.tsx'
 import { focusEnd, leaveField } from '../../parts/Field.tsx'
 import { AttachIcon, CloseIcon, SendIcon, StopIcon } from '../../parts/icons.ts'
-import { lazyPart } from '../../parts/lazy-part.tsx'
+import { lazyPart, Nothing } from '../../parts/lazy-part.tsx'
 import { Loading } from '../../parts/States.tsx'
 import styles from './Composer.module.css'
 import { type Draft, readDraft, writeDraft } from './draft.ts'
 import { useAttachments } from './use-attachments.ts'
 
 const AttachmentList = lazyPart(() => import('./AttachmentList.tsx'))
+const CommandList = lazyPart(() => import('./CommandList.tsx'), Nothing)
+
+type Command = HostState['commands'][number]
+const NO_COMMANDS: readonly Command[] = []
 
 export interface ComposerHandle {
   attach(files: readonly File[]): void
@@ -44,6 +49,8 @@ interface ComposerProps {
   onStop?: (() => void) | undefined
   /** Something else on the page is more important now. */
   isQuiet?: boolean
+  /** What a text that begins with `/` may be. */
+  commands?: readonly Command[] | undefined
   /** Beside the button for files. */
   options?: ReactNode
   ref?: Ref<ComposerHandle>
@@ -61,6 +68,7 @@ export function Composer({
   onSend,
   onStop,
   isQuiet = false,
+  commands = NO_COMMANDS,
   options,
   ref,
 }: ComposerProps) {
@@ -73,10 +81,15 @@ export function Composer({
   const field = useRef<HTMLTextAreaElement>(null)
   const picker = useRef<HTMLInputElement>(null)
   const noteId = useId()
+  const listId = useId()
+  const [current, setCurrent] = useState({ text: '', at: 0, isClosed: false })
   const { list } = attachments
   const files = list.flatMap(({ file }): SentFile[] => (file === null ? [] : [file]))
   const hasFailed = list.some(({ problem }) => problem !== null)
   const reason = whyNot(text, list.length, hasFailed)
+  const typed = commands.length === 0 ? undefined : /^\/(\S*)$/.exec(text)?.[1]
+  const { at, isClosed } = current.text === text ? current : { at: 0, isClosed: false }
+  const offered = typed === undefined || isClosed ? NO_COMMANDS : commands.filter(({ name }) => name.startsWith(typed))
   const isUploading = !hasFailed && list.length > files.length
   /** It is sent as soon as its files are up. */
   const [isDue, setDue] = useState(false)
@@ -126,10 +139,29 @@ export function Composer({
   function onKeyDown(event: KeyboardEvent): void {
     // While letters are being composed, Enter chooses one of them.
     if (event.nativeEvent.isComposing) return
+    if (offered.length > 0 && choosesCommand(event.key)) {
+      event.preventDefault()
+      return
+    }
     if (event.key === 'Escape') leaveField()
     if (event.key !== 'Enter' || event.shiftKey) return
     event.preventDefault()
     if (!event.repeat) send()
+  }
+  function takeCommand(name: string): void {
+    setText(`/${name} `)
+    field.current?.focus()
+  }
+  /** True if the key was for the list of commands. */
+  function choosesCommand(key: string): boolean {
+    const step = key === 'ArrowDown' ? 1 : key === 'ArrowUp' ? -1 : 0
+    const { name = '' } = offered[at] ?? {}
+    if (step !== 0) setCurrent({ text, at: (at + step + offered.length) % offered.length, isClosed: false })
+    else if (key === 'Escape') setCurrent({ text, at: 0, isClosed: true })
+    // What is written out is sent.
+    else if (key === 'Tab' || (key === 'Enter' && name !== typed)) takeCommand(name)
+    else return false
+    return true
   }
   function onPaste(event: ClipboardEvent): void {
     if (event.clipboardData.files.length === 0) return
@@ -143,6 +175,11 @@ export function Composer({
           <AttachmentList list={list} onRemove={attachments.remove} />
         </Suspense>
       )}
+      {offered.length > 0 && (
+        <Suspense>
+          <CommandList id={listId} commands={offered} at={at} onTake={takeCommand} />
+        </Suspense>
+      )}
       <textarea
         ref={field}
         className={styles.field}
@@ -150,6 +187,13 @@ export function Composer({
         dir="auto"
         aria-label={placeholder}
         aria-describedby={noteId}
+        {...(offered.length === 0
+          ? {}
+          : {
+              'aria-autocomplete': 'list' as const,
+              'aria-controls': listId,
+              'aria-activedescendant': `${listId}-${at}`,
+            })}
         placeholder={placeholder}
         value={text}
         readOnly={isDue}

@@ -1,4 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
+import type { HostChoice } from 'quarterdeck/client'
 import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import { useKeys } from '../../app/Keys.tsx'
@@ -18,6 +19,7 @@ import { given } from '../../given.ts'
 import { announce } from '../../parts/Announcer.tsx'
 import { Button } from '../../parts/Button.tsx'
 import { AboutIcon } from '../../parts/icons.ts'
+import { lazyPart } from '../../parts/lazy-part.tsx'
 import { RenameButton } from '../../parts/RenameButton.tsx'
 import { Loading } from '../../parts/States.tsx'
 import { ConversationContext } from '../../parts/transcript/conversation.ts'
@@ -91,10 +93,12 @@ function Talking({ id, isKnown, log }: { id: string; isKnown: boolean; log: Log 
 
   const focusField = useCallback(() => composer.current?.focusIfFree(), [])
   function send(words: Omit<Words, 'agent'>): void {
+    const hasChosen = Object.keys(chosen).length > 0
+    setChosen({})
     outbox.send(id, {
       ...words,
       agent: null,
-      ...given({ model }),
+      ...given({ model, host: hasChosen ? chosen : null }),
       ...(edited === null ? {} : { replaces: messageIdOf(edited.key) }),
     })
     setEdited(null)
@@ -122,7 +126,9 @@ function Talking({ id, isKnown, log }: { id: string; isKnown: boolean; log: Log 
   const owner = session.data?.owner
   // As long as it is not known, one may begin to write.
   const isOthers = owner !== undefined && me.data !== undefined && !isOwn(me.data, owner)
-  const isElsewhere = session.data?.kind === 'supervised'
+  const isElsewhere = session.data?.kind === 'supervised' && !session.data.hosted
+  const host = session.data?.host
+  const [chosen, setChosen] = useState<HostChoice>({})
   const isOpen = !isOthers && !isElsewhere && !isUnknownSession(log.error)
   const isIdle = isOpen && branch.isCurrent && running === null && questions.length === 0
   const again = useAgain(id, branch.items, model)
@@ -168,8 +174,14 @@ function Talking({ id, isKnown, log }: { id: string; isKnown: boolean; log: Log 
           )}
           {model !== null && <TriedNote model={model} onOwn={() => setOwnModel(true)} />}
           {!branch.isCurrent && <EarlierVersion onLeave={() => branch.turnTo(null)} />}
+          {isOpen && host !== undefined && (
+            <Suspense fallback={<Loading rows={1} height={34} />}>
+              <HostBar host={host} chosen={chosen} onChoose={setChosen} />
+            </Suspense>
+          )}
           {isOpen && (
             <Composer
+              commands={host?.commands}
               key={edited?.key ?? ''}
               ref={composer}
               sessionId={edited === null ? id : `${id}.${edited.key}`}
@@ -211,6 +223,7 @@ function Talking({ id, isKnown, log }: { id: string; isKnown: boolean; log: Log 
   )
 }
 
+const HostBar = lazyPart(() => import('./HostBar.tsx'))
 const ApprovalCard = lazy(() => import('../../parts/approval/ApprovalCard.tsx'))
 
 /**

@@ -26,6 +26,14 @@ export function useRecentChats() {
   const client = useClient()
   return useQuery({
     queryKey: ['sessions', 'recent'],
-    queryFn: ({ signal }) => client.sessions.list({ kind: 'chat', limit: 30, signal }),
+    queryFn: async ({ signal }) => {
+      const [chats, others] = await Promise.all(
+        (['chat', 'supervised'] as const).map((kind) => client.sessions.list({ kind, limit: 30, signal })),
+      )
+      // One talks with hosted agents too.
+      const hosted = others?.sessions.filter((one) => one.hosted) ?? []
+      const sessions = [...(chats?.sessions ?? []), ...hosted]
+      return { sessions: sessions.sort((a, b) => (a.updated_at < b.updated_at ? 1 : -1)), next: chats?.next ?? null }
+    },
   })
 }

@@ -32,6 +32,14 @@ export default function HealthPage() {
       ) : (
         <Pending query={health} rows={1} height={64} />
       )}
+      {health.data?.unconfined !== undefined && (
+        <Notice tone="bad">
+          <p>
+            <strong>Unconfined: runs without a sandbox.</strong> The programs of these agents can write wherever the
+            user of the server can: <bdi>{health.data.unconfined.join(', ')}</bdi>.
+          </p>
+        </Notice>
+      )}
       {health.data?.insecure === true && (
         <Notice tone="bad">
           <p>

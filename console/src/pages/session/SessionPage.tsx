@@ -52,7 +52,7 @@ function KnownSession({ id }: { id: string }) {
   const view = offered.find((one) => one.id === params.get('view')) ?? views[0]
   const tabs: Tab[] = offered.map((one) => ({
     ...one,
-    name: one.id === 'transcript' && session?.kind === 'supervised' ? 'Story' : one.name,
+    name: one.id === 'transcript' && session?.kind === 'supervised' && !session.hosted ? 'Story' : one.name,
     href: `/sessions/${encodeURIComponent(id)}${one.id === 'transcript' ? '' : `?view=${one.id}`}`,
   }))
   return (

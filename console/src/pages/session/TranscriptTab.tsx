@@ -21,12 +21,13 @@ export default function TranscriptTab({ session }: { session: Session }) {
   const { items, goTo, isMarked, isSearching, isCurrent, versions, turnTo } = branch
   const { status, hasEarlier, isLoadingEarlier, loadEarlier, transcript } = log
   const me = useMe()
-  const canWrite = session.kind === 'chat' && me.data !== undefined && isOwn(me.data, session.owner)
+  const isStory = session.kind === 'supervised' && !session.hosted
+  const canWrite = !isStory && me.data !== undefined && isOwn(me.data, session.owner)
   const isIdle = isCurrent && transcript.activeRun === null && transcript.questions.length === 0
   const again = useAgain(session.session_id, items)
   if (status === 'loading' || isSearching) return <Loading rows={5} height={96} />
   if (status === 'failed') return <Failed error={log.error} onRetry={log.reload} />
-  if (session.kind === 'supervised') {
+  if (isStory) {
     return <Story {...{ session, items, hasEarlier, goTo }} onEarlier={loadEarlier} />
   }
   if (items.length === 0) {

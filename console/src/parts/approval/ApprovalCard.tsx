@@ -25,6 +25,7 @@ import { useSettled } from './use-settled.ts'
 const ApproveDialog = lazy(() => import('./ApproveDialog.tsx'))
 const RejectDialog = lazy(() => import('./RejectDialog.tsx'))
 const EditDialog = lazy(() => import('./EditDialog.tsx'))
+const ChangesCard = lazy(() => import('./changes/ChangesCard.tsx'))
 
 interface ApprovalCardProps {
   id: string
@@ -54,7 +55,15 @@ export default function ApprovalCard({ id, docked = false, hasKeys = true, onMov
     },
     [id, shownId, onMoved],
   )
-  if (data === undefined) return <CardState query={query} height={docked ? 180 : 320} />
+  const state = <CardState query={query} height={docked ? 180 : 320} />
+  if (data === undefined) return state
+  if (data.kind === 'changes') {
+    return (
+      <Suspense fallback={state}>
+        <ChangesCard approval={data} readAt={dataUpdatedAt} {...{ docked, hasKeys, onDone }} onMoved={move} />
+      </Suspense>
+    )
+  }
   return (
     <LoadedCard
       approval={data}

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { argumentFields, argumentsInJson, draftOf, editedArguments, editIn } from './ArgumentsEditor.tsx'
-import { changeIn, withChange } from './EditDialog.tsx'
+import { changeIn, withChange } from './kept-change.ts'
 
 test('arguments survive the form unchanged', () => {
   const args = { to: 'bob', count: 2, list: [1, { a: null }], '': 'x' }

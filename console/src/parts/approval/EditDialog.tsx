@@ -14,6 +14,7 @@ import { ArgumentsEditor } from './ArgumentsEditor.tsx'
 import { lockReason } from './approve-lock.ts'
 import { Difference } from './Difference.tsx'
 import styles from './EditDialog.module.css'
+import { changeIn, withChange } from './kept-change.ts'
 import { lookedAt } from './looked-at.ts'
 import { Notice, Warnings } from './Notice.tsx'
 import { Problem } from './Problem.tsx'
@@ -188,22 +189,6 @@ function FileEditor({ approval: { approval_id: approvalId, digest }, draft, take
       onChange={({ target }) => change(target.value)}
     />
   )
-}
-
-/** What differs, and where it begins and ends. The rest of the file is not kept: it may be long, and not for every eye. */
-export function changeIn(before: string, after: string): string {
-  const shortest = Math.min(before.length, after.length)
-  let [start, end] = [0, 0]
-  while (start < shortest && before[start] === after[start]) start += 1
-  while (end < shortest - start && before.at(-1 - end) === after.at(-1 - end)) end += 1
-  return `${before.length} ${start} ${end} ${after.slice(start, after.length - end)}`
-}
-
-/** The file without the change if the change was made in another file. */
-export function withChange(before: string, change: string): string {
-  const [, length, start, end, text] = /^(\d+) (\d+) (\d+) (.*)$/s.exec(change) ?? []
-  if (Number(length) !== before.length || text === undefined) return before
-  return before.slice(0, Number(start)) + text + before.slice(before.length - Number(end))
 }
 
 /** What would come of an edit: the original, the edit and their difference. This is what one confirms. */

@@ -14,7 +14,7 @@ interface Step {
 
 /** What a tool or an agent elsewhere shows beside the conversation: a checklist as such, everything else by its name and its values. */
 export default function ActivityLine({ item }: { item: ActivityItem }) {
-  const steps = stepsIn(item.content.progress)
+  const steps = stepsIn(item.content.progress) ?? stepsIn(planIn(item.content.entries))
   const [isOpen, setOpen] = useIsOpen(item.key, steps !== null)
   const done = steps?.filter(({ status }) => status === 'done').length ?? 0
   return (
@@ -53,6 +53,12 @@ function lineOf(content: Record<string, unknown>): string {
   if (typeof name === 'string' && typeof status === 'string') return `${name}: ${status}`
   return argumentLine(JSON.stringify(content))
 }
+
+/** The plan of a hosted agent. */
+const planIn = (entries: unknown): unknown =>
+  Array.isArray(entries)
+    ? entries.map((one) => ({ label: one?.content, status: one?.status === 'completed' ? 'done' : one?.status }))
+    : null
 
 function stepsIn(progress: unknown): Step[] | null {
   if (!Array.isArray(progress)) return null

@@ -8,7 +8,7 @@ import { startedAgents } from '../../../config/agent/started-agents.ts'
 import type { ServerSettings } from '../../../config/settings/server-settings.ts'
 import { agentDefaults } from '../../../config/source/load-context.ts'
 import { abortAfter } from '../../../domain/abort.ts'
-import type { ModelAgent, ModelSettings } from '../../../domain/agent/agent.ts'
+import type { HostAgent, ModelAgent, ModelSettings } from '../../../domain/agent/agent.ts'
 import type { Clock } from '../../../domain/clock.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import { isRecord } from '../../../domain/is-record.ts'
@@ -218,6 +218,15 @@ async function canWriteFile(folder: string): Promise<boolean> {
   } catch {
     return false
   }
+}
+
+/** An agent that the server hosts. */
+export async function checkHosted(agent: HostAgent, io: Io): Promise<Check[]> {
+  const { lookAtHost } = await import('../../look-at-host.ts')
+  const found = await lookAtHost(agent, io)
+  return found.map(({ status, detail, mend }) =>
+    present({ name: 'Host', status, detail, mend: mend === '' ? undefined : mend }),
+  )
 }
 
 /** The program of the agent that is started where nobody says which, and whether something confines it. */

@@ -19,7 +19,7 @@ export function createDoctorCommand({ io, settle }: CommandContext): Command {
   const command = new Command('doctor')
     .summary('look for what would keep a server from working')
     .description(
-      'Checks Node, the configuration, the key, the model, the tools, the port, the data directory, the database, the channels, the disk and the clock. ' +
+      'Checks Node, the configuration, the key, the model, the tools, the programs of hosted agents, the port, the data directory, the database, the channels, the disk and the clock. ' +
         'Starts MCP servers, asks them for their tools and stops them. Works beside a running server.',
     )
     .argument('[files...]', 'agent files or folders (default: agent.yaml in this folder)')
@@ -71,7 +71,10 @@ async function examine(
   if (config !== null) {
     const { agents } = config
     const version = await readVersion()
-    for (const agent of agents) if (agent.host === null) checks.push(...(await check.checkModel(agent, version, io)))
+    for (const agent of agents) {
+      if (agent.host === null) checks.push(...(await check.checkModel(agent, version, io)))
+      else checks.push(...(await check.checkHosted(agent, io)))
+    }
     if (agents.some(({ tools }) => tools.length > 0)) {
       const { checkTools } = await import('./tool-checks.ts')
       const deps = { agents, version, proxyVariables: config.settings.tools.proxy, io, reload: null }

@@ -23,6 +23,7 @@ async function rows(text: string, more: Partial<BannerFacts> = {}): Promise<stri
     url: 'http://127.0.0.1:8000',
     console: null,
     agents: await load(text),
+    unconfined: [],
     protocols: [],
     keptIn: '/data',
     token: null,
@@ -89,6 +90,7 @@ describe('the banner in a terminal', () => {
     url: 'http://127.0.0.1:8000',
     console: 'http://localhost:8000/console#code=one-time-code',
     agents: [],
+    unconfined: [],
     protocols: ['ag-ui', 'openai'],
     keptIn: '/data',
     token: null,
@@ -111,6 +113,13 @@ describe('the banner in a terminal', () => {
       '  Sessions    http://127.0.0.1:8000/sessions/{id}/messages',
     ])
     expect(banner({ ...facts, console: null }, createTestIo())).not.toContain('Open  ')
+  })
+
+  test('says which hosted agents no sandbox confines', () => {
+    expect(banner(facts, createTestIo())).not.toContain('unconfined')
+    expect(banner({ ...facts, unconfined: ['coder'] }, createTestIo())).toContain(
+      '  coder is unconfined: runs without a sandbox. Its program can write wherever this user can.\n',
+    )
   })
 
   test('fits a narrow terminal without breaking addresses', () => {

@@ -1,5 +1,5 @@
 import type { NetworkInterfaceInfo } from 'node:os'
-import { type AgentDefinition, answersWith, modelName } from '../../../domain/agent/agent.ts'
+import { type AgentDefinition, modelName, UNCONFINED } from '../../../domain/agent/agent.ts'
 import { isAtLeast, type ToolRules, type ToolSettings } from '../../../domain/agent/tool-settings.ts'
 import { wrapText } from '../../../domain/text/wrap-text.ts'
 import { doors } from '../../../doors.ts'
@@ -13,6 +13,8 @@ export interface BannerFacts {
   /** Where people open the console; with a code that signs a browser in only at a terminal. Null: there is none. */
   console: string | null
   agents: readonly AgentDefinition[]
+  /** Names of hosted agents that no sandbox confines. */
+  unconfined: readonly string[]
   protocols: readonly string[]
   /** Null: everything is in memory. */
   keptIn: string | null
@@ -66,6 +68,9 @@ export function banner(facts: BannerFacts, io: Io): string {
       '',
     )
   }
+  for (const name of facts.unconfined) {
+    lines.push(style.yellow(prose(`${name} is ${UNCONFINED}. Its program can write wherever this user can.`)), '')
+  }
   lines.push(
     `  ${style.dim('Talk to it:')}  ${wrapText(`${io.program()} chat ${url}`, width, 4)}`,
     ...(facts.hasEnter ? [`  ${style.dim('Sign in:')}     Enter prints a new link`] : []),
@@ -88,9 +93,13 @@ function agentRows(facts: BannerFacts): Row[] {
   return agents.map((agent, index) => {
     const role = agents.length > 1 && agent.default ? ' (default)' : ''
     const tools = agent.tools.length === 0 ? '' : `, ${toolCount(agent.tools)}`
-    return [index === 0 ? 'Agent' : '', `${agent.name}${role}: ${modelName(answersWith(agent))}${tools}`]
+    return [index === 0 ? 'Agent' : '', `${agent.name}${role}: ${workerOf(agent)}${tools}`]
   })
 }
+
+/** The model, or the coding agent's program and where it works. */
+const workerOf = ({ model, host }: AgentDefinition): string =>
+  host === null ? modelName(model) : `${host.name} in ${host.workspace}`
 
 function doorRows(facts: BannerFacts, program: string): Row[] {
   const { url, console, protocols, agents, operator, dataDirFlag } = facts
@@ -134,8 +143,8 @@ function tokenLines(token: string, { tokenRequired, dataDirFlag }: BannerFacts, 
 }
 
 /** Whether a person may have to approve a call of one of the agent's tools. True if only the call itself can tell. */
-export function mayAsk({ tools, approval }: AgentDefinition): boolean {
-  return tools.some((tool) => rulesIn(tool).some((rules) => asks(rules, approval.default)))
+export function mayAsk({ tools, approval, host }: AgentDefinition): boolean {
+  return host !== null || tools.some((tool) => rulesIn(tool).some((rules) => asks(rules, approval.default)))
 }
 
 function asks({ approval, risk }: Pick<ToolRules, 'approval' | 'risk'>, fallback: NonNullable<ToolRules['approval']>) {

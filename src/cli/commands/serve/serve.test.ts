@@ -34,6 +34,7 @@ function fakeApp(url: string, madeToken: string | null) {
       hasOperator: true,
       newConsoleCode: async () => 'one-time-code',
       doors: ['ag-ui'],
+      unconfined: [],
     }
   }
   return { start, started }

@@ -151,6 +151,7 @@ export async function serve(request: ServeRequest, version: string, startApp: St
         url,
         console: await consoleOf(first, io),
         agents: config.agents,
+        unconfined: app.unconfined,
         protocols: app.doors,
         keptIn: keptIn(config),
         token: app.madeToken,

@@ -22,6 +22,8 @@ export interface RunningApp extends Stoppable {
   newConsoleCode: () => Promise<string>
   /** The open protocols. */
   doors: readonly string[]
+  /** Names of hosted agents that no sandbox confines. */
+  unconfined: readonly string[]
 }
 
 /** Resolves when the server is ready. A failed start leaves nothing open. */
@@ -92,6 +94,7 @@ export function createAppStarter(version: string): StartApp {
       hasOperator: tokens.current().some(({ role }) => role === 'operator'),
       newConsoleCode: running.newConsoleCode,
       doors,
+      unconfined: engine.agents.list.flatMap(({ name, host }) => (host?.unconfined === true ? [name] : [])),
       activeRuns: () => engine.stats().activeRuns,
       close(options) {
         stopLooking()

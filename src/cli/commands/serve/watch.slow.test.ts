@@ -36,6 +36,7 @@ describe('serve --watch', () => {
         hasOperator: true,
         newConsoleCode: async () => 'one-time-code',
         doors: ['ag-ui'],
+        unconfined: [],
       }
     }
     // Its clock stands still, however busy the machine is.

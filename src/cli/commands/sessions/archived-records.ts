@@ -137,8 +137,10 @@ type OfApproval = NonNullable<RecordOf<'approval'>['supervised']>
 const approvalElsewhere: z.ZodType<OfApproval> = whole<OfApproval>()({
   ...askedElsewhere,
   run: z.literal(true).exactOptional(),
-  changes: z.array(change).exactOptional(),
+  unconfined: z.literal(true).exactOptional(),
+  changes: z.array(change.extend({ risk: z.enum(risks), isBinary: z.boolean() })).exactOptional(),
   left: z.array(z.strictObject({ path: z.string(), why: z.string() })).exactOptional(),
+  conflicts: z.array(z.string()).exactOptional(),
   change: change.nullable(),
   mayForce: z.boolean(),
   isEdited: z.boolean(),

@@ -25,6 +25,7 @@ test('every route needs the scope that this table says', async () => {
     'POST /agent/:name/chat/stream',
     'POST /agents/:name',
     'POST /agents/:name/tests/run',
+    'POST /ai/chat',
     'POST /awp',
     'POST /chat',
     'POST /copilotkit',

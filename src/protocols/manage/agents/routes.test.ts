@@ -86,6 +86,7 @@ describe('GET /agents', () => {
         name: 'tester',
         description: 'An agent for tests.',
         is_default: true,
+        host: null,
         try_models: [],
         model: { provider: 'scripted', name: 'script' },
         tools: [

@@ -1,7 +1,7 @@
 // The agents of this server: what they are made of, a check of agent files, and their test cases.
 
 import { z } from 'zod'
-import { type AgentDefinition, answersWith, modelName } from '../../../domain/agent/agent.ts'
+import { type AgentDefinition, type HostSettings, modelName } from '../../../domain/agent/agent.ts'
 import { isoTime } from '../../../domain/clock.ts'
 import { refuseOtherAgent } from '../../../domain/supervision/token-role.ts'
 import { createMask } from '../../../domain/text/mask.ts'
@@ -76,7 +76,8 @@ function agentRoutes({ engine, checkAgentText, version }: AgentRoutesDeps): Rout
       name: agent.name,
       description: agent.description,
       is_default: agent.default,
-      model: answersWith(agent),
+      model: agent.model === null ? null : { provider: agent.model.provider, name: agent.model.name },
+      host: agent.host === null ? null : hostView(agent.host, request),
       try_models: request.principal.role === 'operator' ? (agent.tried ?? []).map(modelName) : [],
       tools: tools.map((tool) => toolView(tool, agent)),
       capabilities: capabilitiesOf(agent, version),
@@ -158,6 +159,17 @@ function agentRoutes({ engine, checkAgentText, version }: AgentRoutesDeps): Rout
     },
   ]
 }
+
+const hostView = (
+  { name, workspace, writes, unconfined, network }: HostSettings,
+  { principal }: Request,
+): Agent['host'] => ({
+  name,
+  workspace: principal.role === 'operator' ? workspace : null,
+  writes,
+  unconfined,
+  network,
+})
 
 const toolView = (tool: Tool, agent: AgentDefinition): AgentTool => ({
   name: tool.name,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { hostWrites } from '../../../domain/agent/agent.ts'
 
 export const AgentToolSchema = z.strictObject({
   name: z.string(),
@@ -16,7 +17,24 @@ export const AgentSchema = z
     name: z.string(),
     description: z.string(),
     is_default: z.boolean().describe('Answers requests that name no agent.'),
-    model: z.strictObject({ provider: z.string(), name: z.string() }),
+    model: z
+      .strictObject({ provider: z.string(), name: z.string() })
+      .nullable()
+      .describe('Null: the program of a coding agent does the work, see `host`.'),
+    host: z
+      .strictObject({
+        name: z.string().describe('Which coding agent; `custom`: another one that speaks ACP.'),
+        workspace: z.string().nullable().describe('The folder that it works in. Null for all but operators.'),
+        writes: z
+          .enum(hostWrites)
+          .describe(
+            '`worktree`: in a private copy, and a person approves its changes. `client`: it asks for each file.',
+          ),
+        unconfined: z.boolean().describe('No sandbox confines the program.'),
+        network: z.boolean(),
+      })
+      .nullable()
+      .describe('The coding agent that this server hosts, in the place of a model.'),
     try_models: z
       .array(z.string())
       .describe('Models that an operator may try in its place: `provider/model`. Empty for others.'),
@@ -38,6 +56,7 @@ export const AgentSchema = z
       description: 'A friendly assistant that answers briefly.',
       is_default: true,
       model: { provider: 'demo', name: 'demo' },
+      host: null,
       try_models: ['openai/gpt-5-mini'],
       tools: [
         {

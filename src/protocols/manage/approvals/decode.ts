@@ -136,6 +136,9 @@ export function decodeInclude({ query }: Pick<Request, 'query'>): { content: boo
   return { content: words.includes('content'), all: words.includes('all') }
 }
 
+/** `?path=src/a.ts`: one file of a change of several. Undefined: all of them. */
+export const decodePath = ({ query }: Pick<Request, 'query'>): string | undefined => query.get('path') ?? undefined
+
 /** `?from=12&to=31`: lines of a file, counted from 1. Without `to`: to the end. Throws `invalid_request`. */
 export function decodeLines({ query }: Pick<Request, 'query'>): LineRange {
   const numberIn = (name: string): number | null => {

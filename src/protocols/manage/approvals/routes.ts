@@ -11,7 +11,7 @@ import { isConsole, type Reply, type Request, type Route } from '../../../http/r
 import type { Approvals } from '../../../supervision/approvals/approvals.ts'
 import { decideGroup } from '../../../supervision/approvals/decide-group.ts'
 import type { NoteShown, RevealSecret } from '../../../supervision/approvals/looked-at.ts'
-import type { ReadDiff } from '../../../supervision/approvals/read-diff.ts'
+import type { ProposedDiff, ReadDiff } from '../../../supervision/approvals/read-diff.ts'
 import { shownCall } from '../../../supervision/approvals/shown-call.ts'
 import { createAnswerApproval } from '../../../supervision/records/answer-record.ts'
 import type { ReadScenes } from '../../../supervision/records/record-scenes.ts'
@@ -26,6 +26,7 @@ import {
   decodeGroup,
   decodeInclude,
   decodeLines,
+  decodePath,
   decodeReveal,
   decodeStatus,
 } from './decode.ts'
@@ -56,6 +57,11 @@ interface ApprovalRoutesDeps {
 
 const tag = 'Approvals'
 const params = { id: z.string().describe('Id of the approval: a UUID or a ULID.') }
+
+const onePath = z
+  .string()
+  .optional()
+  .describe('With the kind `changes`: one file of it. Its diff, its text and its lines are then those of the answer.')
 
 export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
   const { engine, approvals, readScenes, readDiff, noteShown, revealSecret } = deps
@@ -93,16 +99,21 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
     const by = callerOf(request)
     const approval = await approvals.get(by, request.params.id ?? '')
     reply.note({ session_id: approval.sessionId })
-    const found = await readDiff(approval)
+    const all = await readDiff(approval)
+    const path = decodePath(request)
+    const found = path === undefined || all === null ? all : fileOf(all, path)
     // Whoever could decide now has seen it: that is on record before they have it.
     const mayDecide = by.role === 'operator' || (by.role === 'user' && approval.answerableBy === 'owner')
     if (approval.status === 'pending' && mayDecide) await noteShown(by, approval.id, approval.digest, by.via)
     const content = found !== null && include.content ? { content: found.content() } : {}
     reply.json(200, {
       ...encode(request, approval),
-      ...(found === null ? {} : { diff: found.diff, shown_diff: found.shown, edit_diff: found.edit, ...content }),
+      // Of several files, each has its own part of the view.
+      ...(found === null || (path === undefined && all?.file !== undefined)
+        ? present({ edit_diff: found?.edit })
+        : { diff: found.diff, shown_diff: found.shown, edit_diff: found.edit, ...content }),
       shown: shownView(shownCall(approval, { isWhole: include.all })),
-      view: await recordViews.one(approval, found?.shown ?? null),
+      view: await recordViews.one(approval, all),
     })
   }
 
@@ -148,7 +159,7 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
   }
 
   async function fileLines(request: Request, reply: Reply): Promise<void> {
-    const range = decodeLines(request)
+    const range = { ...decodeLines(request), ...present({ path: decodePath(request) }) }
     const approval = await approvals.get(callerOf(request), request.params.id ?? '')
     reply.note({ session_id: approval.sessionId })
     const found = await readDiff(approval)
@@ -210,9 +221,10 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
             .describe(
               '`content`: also the whole text after a change. `all`: `shown` cuts nothing; otherwise each value ends after 200,000 bytes.',
             ),
+          path: onePath,
         },
         responses: { 200: answer('The approval, with the diff of a change.', ShownApprovalSchema) },
-        errors: ['invalid_request', 'approval_not_found', 'storage_failed'],
+        errors: ['invalid_request', 'approval_not_found', 'file_not_found', 'invalid_diff', 'storage_failed'],
       }),
       handle: show,
     },
@@ -373,6 +385,7 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
         query: {
           from: z.coerce.number().int().min(1).optional().describe('The first line. Default: 1.'),
           to: z.coerce.number().int().min(1).optional().describe('The last line. Default: the end of the file.'),
+          path: onePath,
         },
         responses: { 200: answer('The lines.', FileLinesSchema) },
         errors: ['invalid_request', 'forbidden', 'approval_not_found', 'file_not_found', 'storage_failed'],
@@ -406,6 +419,11 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
       handle: revoke,
     },
   ]
+}
+
+function fileOf(all: ProposedDiff, path: string) {
+  if (all.file !== undefined) return all.file(path)
+  throw queryProblem({ pointer: 'path', detail: 'This approval is about one file. Ask without a path.' })
 }
 
 const encode = (request: Request, approval: Approval) => encodeRecord(approval, { isMasked: isConsole(request) })

@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import type { PersonRecord } from '../../../domain/records/record.ts'
 import { anyOf, type PersonKind, personKinds, recordKinds } from '../../../domain/records/record-kinds.ts'
+import type { ProposedDiff } from '../../../supervision/approvals/read-diff.ts'
 import { describe, describeInShort } from '../../../supervision/records/describe-record.ts'
 import type { ReadScenes } from '../../../supervision/records/record-scenes.ts'
 import type { RecordView as Words } from '../../../supervision/records/record-view.ts'
@@ -47,10 +48,12 @@ export const withRequests = (record: PersonRecord, view: Words): RecordView =>
 
 export function createRecordViews(readScenes: ReadScenes) {
   return {
-    /** `diff`: as people see it; null: it changes no file, or the diff is gone. */
-    async one(record: PersonRecord, diff?: string | null): Promise<RecordView> {
+    /** `found`: the diff behind it; null: it changes no file, or the diff is gone. */
+    async one(record: PersonRecord, found?: Pick<ProposedDiff, 'shown' | 'files'> | null): Promise<RecordView> {
       const sceneOf = await readScenes([record])
-      return withRequests(record, describe(record, { ...sceneOf(record), ...(diff === undefined ? {} : { diff }) }))
+      const files = found == null || found.files.length === 0 ? {} : { files: found.files }
+      const diff = found === undefined ? {} : { diff: found?.shown ?? null, ...files }
+      return withRequests(record, describe(record, { ...sceneOf(record), ...diff }))
     },
     /** Of any of these records. Without what is behind a question: a list would be too long. */
     async many(records: readonly PersonRecord[]): Promise<(record: PersonRecord) => RecordView> {

@@ -7,6 +7,7 @@ import type { Request } from '../../../http/route.ts'
 import { MessageSchema } from '../../shared/request/message-limits.ts'
 import { SentFilesSchema, sentFiles } from '../../shared/request/sent-file.ts'
 import { validBody } from '../../shared/request/validate.ts'
+import { HostChoiceSchema } from '../../shared/supervised/host-choices.ts'
 
 export const sessionTag = 'Sessions and runs'
 export const sessionParams = { id: z.string().describe('UUID, ULID, or the name that its client chose.') }
@@ -22,6 +23,7 @@ export const NewMessageSchema = z
       .describe(
         'Tries this model in the place of the agent’s own: one of `try_models` in the settings. For operators.',
       ),
+    host: HostChoiceSchema.exactOptional(),
     replaces: z
       .string()
       .optional()

@@ -34,6 +34,7 @@ import { decodePage, linked, nextLink, older, queryProblem } from '../../shared/
 import { shownIdOf } from '../../shared/request/session-row.ts'
 import { askedBy, messageInput, startHeaderSchemas } from '../../shared/request/start-headers.ts'
 import { routeHeads } from '../../shared/route-heads.ts'
+import { refuseHostChoice } from '../../shared/supervised/host-choices.ts'
 import { decodeNewMessage, idOf, NewMessageSchema, sessionParams, sessionTag } from './decode.ts'
 import { foreignRunView, runView } from './encode.ts'
 import { createLogRoutes, type LogRoutesDeps } from './log-routes.ts'
@@ -85,11 +86,12 @@ function sessionRoutes(deps: SessionRoutesDeps): Route[] {
     const reference = idOf(request)
     const body = await jsonWithFiles(request)
     const asked = askedBy(request, body)
-    const { message, agent, model: wanted, files: sent, replaces, again } = decodeNewMessage(body)
+    const { message, agent, model: wanted, files: sent, replaces, again, host } = decodeNewMessage(body)
     const session = await engine.sessions.findForStart(owner, reference)
     if (session !== null) reply.note({ session_id: session.id })
     refuseSupervised(session)
     const answering = engine.agents.get(agent ?? session?.agent ?? null)
+    if (host !== undefined && answering.host === null) refuseHostChoice(answering.name)
     const model = wanted === undefined ? answering.model : triedModel(answering, wanted, request.principal.role)
     const regenerateAfter = await branchPoint(session, replaces, again)
     const files = await attachments.take(owner, sent)
@@ -100,7 +102,7 @@ function sessionRoutes(deps: SessionRoutesDeps): Route[] {
       ...asked,
       agent,
       session: session === null ? { create: named(reference) } : { existing: session },
-      input: { ...input, ...present({ regenerateAfter, model: wanted }) },
+      input: { ...input, ...present({ regenerateAfter, model: wanted, forwardedProps: host && { host } }) },
       origin: 'background',
       ...startFiles(files),
     })

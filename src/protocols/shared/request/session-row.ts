@@ -12,7 +12,10 @@ export const SessionRowShape = {
     .describe(
       'What a person named it, else the first words of the first message, or the title of an agent elsewhere. Hidden characters are marked.',
     ),
-  kind: z.enum(sessionKinds).describe('`supervised`: an agent elsewhere works in it.'),
+  kind: z
+    .enum(sessionKinds)
+    .describe('`supervised`: the program of a coding agent works in it, elsewhere or hosted by this server.'),
+  hosted: z.literal(true).exactOptional().describe('This server runs the program, so the session takes messages.'),
   status: z
     .enum(sessionActivities)
     .describe(
@@ -46,6 +49,7 @@ export function sessionRow(session: SessionRecord, overview: SessionOverview | u
     agent: session.agent,
     title: overview?.title ?? '',
     kind: session.supervision === undefined ? ('chat' as const) : ('supervised' as const),
+    ...(session.supervision?.hosted === undefined ? {} : { hosted: true as const }),
     status: overview?.activity ?? ('open' as const),
     updated_at: isoTime(session.lastActivity),
     ...(overview?.activity === 'failed' ? { failure: overview.failure ?? '' } : {}),

@@ -1,5 +1,6 @@
 // What an approval asks, in words: what would be done, what speaks against it, and what is behind it.
 
+import { UNCONFINED } from '../../../domain/agent/agent.ts'
 import type { Approval, ChangeSummary } from '../../../domain/records/record.ts'
 import { shownPath } from '../../../domain/text/lookalike.ts'
 import { maskEntries } from '../../../domain/text/secret-name.ts'
@@ -14,6 +15,7 @@ import { offered } from '../../remember/offered.ts'
 import type { BodyPart, KindView, RecordFact, RecordScene } from '../record-view.ts'
 import { fact, objectIn, oneLine, prose } from '../record-words.ts'
 import { approvalActions } from './approval-actions.ts'
+import { diffParts, editedWords, fateFacts } from './changes.ts'
 import { interrupted, isPerson, type KindWords, type Verdict } from './kind-words.ts'
 
 const CHANGES: Readonly<Record<ChangeSummary['kind'], { title: string; asks: string }>> = {
@@ -121,7 +123,7 @@ const EFFECTS: Readonly<Record<ToolEffect, string>> = {
 export function toolWords(approval: Approval): string | null {
   const { kind, tool, toolSays = null, supervised } = approval
   if (supervised === undefined || kind === 'policy') return toolSays
-  if (kind === 'changes') return 'Writes these files'
+  if (kind === 'changes') return 'Writes to the workspace what the agent has changed in its own copy, once'
   return EFFECTS[kind === 'diff' ? 'writes' : toolEffect(supervised.host, tool, objectIn(approval.arguments))]
 }
 
@@ -131,8 +133,11 @@ function warningsOf(approval: Approval, { diff }: RecordScene): string[] {
   const isEdited = (supervised?.isEdited === true || editedArguments !== null) && status === 'pending'
   return [
     ...callWarnings(approval),
+    ...(supervised?.unconfined === true ? [`The agent’s program is ${UNCONFINED}.`] : []),
     ...(isEdited ? ['An operator has changed what the agent asked for. You decide about the edited version.'] : []),
-    ...(kind === 'diff' && diff === null ? ['The diff is gone. Reject it, and let the agent ask again.'] : []),
+    ...((kind === 'diff' || kind === 'changes') && diff === null
+      ? ['The diff is gone. Reject it, and let the agent ask again.']
+      : []),
   ]
 }
 
@@ -149,7 +154,7 @@ function factsOf({ quorum = 1, decisions = [], status, digest, beforeHash, after
   ]
 }
 
-function bodyOf(approval: Approval, { diff }: RecordScene): BodyPart[] {
+function bodyOf(approval: Approval, { diff, files }: RecordScene): BodyPart[] {
   const { kind, title, action, description, preview, question } = approval
   switch (kind) {
     case 'question':
@@ -167,8 +172,12 @@ function bodyOf(approval: Approval, { diff }: RecordScene): BodyPart[] {
         ...diffPart(diff),
       ]
     case 'changes':
+      return [
+        ...prose('The files', 'server', description),
+        ...(files === undefined ? diffPart(diff) : diffParts(files)),
+      ]
     case 'policy':
-      return [...prose(kind === 'policy' ? 'The policy' : 'The files', 'server', description), ...diffPart(diff)]
+      return [...prose('The policy', 'server', description), ...diffPart(diff)]
     case 'diff':
       return [
         ...diffPart(diff),
@@ -248,15 +257,18 @@ function fateOf(approval: Approval): Pick<Verdict, 'more' | 'facts'> {
   const edited = supervised?.isEdited === true || editedArguments !== null ? ['As an operator edited it.'] : []
   const force = supervised?.mayForce === true ? ['It may overwrite the file even if that has changed.'] : []
   const used = status === 'consumed' && consumedAt !== null ? [fact('Used', '', { at: consumedAt })] : []
+  if (kind === 'changes')
+    return { more: [...editedWords(approval), ...notWritten(approval)].join(' '), facts: fateFacts(approval) }
   return kind === 'diff'
     ? { more: [...edited, ...force, ...notWritten(approval)].join(' '), facts: written(approval) }
     : { more: [...edited, ...force].join(' '), facts: used }
 }
 
-function notWritten({ status, supervised }: Approval): string[] {
+function notWritten({ kind, status, supervised }: Approval): string[] {
   if (supervised?.notApplied !== undefined) return [`Not written: ${supervised.notApplied}`]
   if (typeof supervised?.appliedAt === 'number') return []
   if (status === 'consumed') return ['It is being written.']
+  if (kind === 'changes') return ['Nothing is written yet.']
   return [
     supervised?.refused === undefined ? 'The agent has not written it yet.' : `Not written yet: ${supervised.refused}`,
   ]
