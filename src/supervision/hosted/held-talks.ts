@@ -330,9 +330,10 @@ export function createHeldTalks(deps: HeldTalksDeps) {
 
     /** The work of a run is over for now: silence means nothing until there is more. */
     async rest(sessionId: string): Promise<void> {
-      await takeStep(sessionId, ({ at }) => ({ supervision: { turnEnded: true, updatedAt: at, silence: null } })).catch(
-        () => {},
-      )
+      await takeStep(sessionId, (now) => {
+        const { supervision, ...heard } = activity(now)
+        return { ...heard, supervision: { ...supervision, turnEnded: true } }
+      }).catch(() => {})
     },
 
     /** Stops a program that has hung, and asks it again. False: none of this session works here. */
