@@ -1,4 +1,4 @@
-// What a client can choose in the session of a hosted agent: how it is told, out of the session's state, and how it is sent.
+// What a client can choose in the session of a hosted agent, out of the session's state.
 
 import { ServerError } from '../../../domain/errors.ts'
 import { isRecord } from '../../../domain/is-record.ts'
