@@ -76,7 +76,7 @@ inBrowser('changes are reviewed file by file: one is edited, one kept, one throw
   await dialog.getByRole('button', { name: 'Approve' }).click()
   await expect.poll(async () => (await house.client.approval(id)).view.outcome?.facts.length, LATE).toBe(3)
   await page.goto(`${house.url}/console/inbox/${id}`)
-  await page.getByText('Thrown away').first().waitFor()
+  await page.getByText('Discarded').first().waitFor()
   expect(await barriersOf(page)).toEqual([])
   expect(complaints).toEqual([])
 
