@@ -8,6 +8,8 @@ type Files = Readonly<Record<string, string>>
 export interface AcpHost {
   /** Its settings for the model, by path below HOME. */
   files(given: Files): Files
+  /** What people wrote into the workspace for agents: CLAUDE.md, AGENTS.md, GEMINI.md. */
+  readsInstructions: boolean
   /** It knows a conversation that was cut off while a person was asked. */
   isResumed: boolean
   /** The tool's name under which a command is asked about. */
@@ -22,6 +24,7 @@ export interface AcpHost {
 export const acpHosts: Readonly<Record<Host['name'], AcpHost>> = {
   claude: {
     files: (given) => given,
+    readsInstructions: true,
     isResumed: true,
     shellTool: 'Bash',
     shell: (command) => ({ call: 'Bash', input: { command, description: 'Write a file' } }),
@@ -38,6 +41,7 @@ export const acpHosts: Readonly<Record<Host['name'], AcpHost>> = {
       ...others,
       '.codex/config.toml': config.replace('gpt-5-codex', 'gpt-5.5'),
     }),
+    readsInstructions: true,
     isResumed: true,
     shellTool: 'exec_command',
     // Its own sandbox does not work in ours where the server is root, so its model has to ask for what is outside of it.
@@ -59,6 +63,7 @@ export const acpHosts: Readonly<Record<Host['name'], AcpHost>> = {
   },
   copilot: {
     files: (given) => given,
+    readsInstructions: true,
     isResumed: true,
     shellTool: 'bash',
     shell: (command) => ({ call: 'bash', input: { command, description: 'Write a file' } }),
@@ -67,6 +72,8 @@ export const acpHosts: Readonly<Record<Host['name'], AcpHost>> = {
   },
   gemini: {
     files: (given) => given,
+    // Not without trust in the workspace.
+    readsInstructions: false,
     // It finds none in which the model has not answered yet.
     isResumed: false,
     shellTool: 'run_shell_command',
