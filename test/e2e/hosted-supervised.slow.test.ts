@@ -120,7 +120,7 @@ test(
 )
 
 test('a hosted agent that hangs raises an alert, and a nudge is its next prompt', LONG, async () => {
-  const stall = { inactivity_threshold_seconds: 1, escalation_threshold_seconds: 1, default_nudge_message: 'say awake' }
+  const stall = { inactivity_threshold_seconds: 1, escalation_threshold_seconds: 5, default_nudge_message: 'say awake' }
   await using house = await openHostedHouse({ settings: { stall } })
   const run = await house.say('one', 'say begun\nhang')
   await house.until(run, 'completed')
