@@ -54,13 +54,12 @@ inBrowser('changes are reviewed file by file: one is edited, one kept, one throw
   await field.fill('mine\n')
   await page.getByRole('button', { name: 'Keep the edit' }).click()
   await page.getByText('With your edit, this is written.').waitFor()
-  await page.getByText('mine', { exact: true }).first().waitFor()
+  await page.getByText('mine', { exact: true }).first().scrollIntoViewIfNeeded()
   await page.getByText('2 files to go').waitFor()
   await page.reload()
   await page.getByText('3 files to go').waitFor()
 
   for (const path of ['src/a.ts', 'notes.txt', '.github/workflows/deploy.yml']) await open(page, path)
-  await page.getByText('2 files to go').waitFor()
   await expect
     .poll(async () => {
       await page.mouse.move(640, 400)
