@@ -24,6 +24,7 @@ test('a change of several files is told, read and decided file by file, and says
   const { client } = house
   expect(await client.agents.get(CODER)).toMatchObject({
     model: null,
+    capabilities: { tools: { clientProvided: false }, execution: { maxExecutionTime: 43_200_000 } },
     host: {
       name: 'custom',
       writes: 'worktree',

@@ -27,7 +27,8 @@ import { createHeldTalks, type HeldTalksDeps, type Started } from './held-talks.
 import { startHostedProcess } from './hosted-process.ts'
 import { hostFailed, openTalk } from './talk.ts'
 import { createTerminals } from './terminals.ts'
-import { type WorkDeps, workRun } from './work-run.ts'
+import { workRun } from './work-run.ts'
+import type { WorkDeps } from './working.ts'
 
 export interface HostWorkDeps
   extends Omit<HeldTalksDeps, 'start' | 'store'>,

@@ -75,7 +75,8 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
       refuseWorkspace(session)
       const { status, updatedAt } = session.supervision
       // A hosted session that rests goes on with the next message.
-      const rests = to === 'active' && status === 'interrupted' && session.supervision.hosted !== undefined
+      const { hosted, held = false } = session.supervision
+      const rests = to === 'active' && status === 'interrupted' && hosted !== undefined && !held
       if (status === to || rests) return {}
       refuseEnded(session)
       return {

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { operatorEnv } from '../../crash/support/operator.ts'
-import { openYard, type TestServer } from '../../crash/support/start-server.ts'
+import { openYard, type TestServer, type YardOptions } from '../../crash/support/start-server.ts'
 import { type PostgresOptions, type PostgresServer, startPostgres } from '../../postgres/server.ts'
 import { type RoundRobin, startRoundRobin } from './round-robin.ts'
 import { workshop } from './workshop.ts'
@@ -29,6 +29,8 @@ export interface Team {
 
 export interface TeamOptions {
   replicas: number
+  /** The agent. Left out: `workshop`. */
+  yard?: YardOptions
   postgres?: PostgresOptions
   /** One that runs already, and that somebody else ends. */
   server?: PostgresServer
@@ -45,7 +47,7 @@ export async function openTeam(onEnd: OnEnd, options: TeamOptions): Promise<Team
   if (options.server === undefined) onEnd(() => postgres.discard())
   const proxy: RoundRobin = await startRoundRobin()
   onEnd(() => proxy.close())
-  const yard = await openYard(onEnd, workshop)
+  const yard = await openYard(onEnd, options.yard ?? workshop)
   const replicas: (TestServer | null)[] = Array(options.replicas).fill(null)
   const ended: TestServer[] = []
   const storeUrl = (place: number): string => options.store?.(postgres.url, place) ?? postgres.url
