@@ -215,7 +215,8 @@ function environmentOf(
     XDG_DATA_HOME: join(home, '.local/share'),
   }
   const secrets = Object.entries(given).flatMap(([, value]) => (value.length >= 8 ? [value] : []))
-  return { env: { ...environment, ...caches, ...words.env, ...given }, secrets }
+  // Some of its own keep it from acting unasked, so no variable of ours replaces them.
+  return { env: { ...environment, ...caches, ...given, ...words.env }, secrets }
 }
 
 function folderIn(workspace: string, asked: string | null): string {
