@@ -8,6 +8,7 @@ import { createAgentsElsewhere, filesOnDisk } from '../supervision/agents-elsewh
 import { createLaterHostWork } from '../supervision/hosted/later-host-work.ts'
 import type { SupervisedSession } from '../supervision/sessions/take-step.ts'
 import type { Nudge } from '../supervision/stalls/stalls.ts'
+import { NUDGES_ITSELF } from '../supervision/stalls/stalls.ts'
 import { createSupervisedWork } from './create-supervised-work.ts'
 import type { Telling } from './open-outbox.ts'
 import { serverPaths } from './server-paths.ts'
@@ -41,7 +42,9 @@ export function buildSupervision(parts: Telling, undo: AsyncDisposableStack) {
     replica,
     jobs: replica.jobs,
     push: async (nudge) =>
-      hosted.nudge(nudge.sessionId, nudge.message) ? 'a new prompt' : pushNudge(connections, store.sessions, nudge),
+      hosted.nudge(nudge.sessionId, nudge.message, nudge.source !== NUDGES_ITSELF)
+        ? 'a new prompt'
+        : pushNudge(connections, store.sessions, nudge),
     messenger,
     isConnected: connections.isOpen,
     openFiles: filesOnDisk(clock, log),

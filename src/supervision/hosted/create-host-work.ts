@@ -53,7 +53,7 @@ export interface HostWorkDeps
 }
 
 export interface HostedWork extends HostWork {
-  nudge(sessionId: string, text: string): boolean
+  nudge(sessionId: string, text: string, isByPerson: boolean): boolean
   tidy(): Promise<void>
   close(): Promise<void>
 }

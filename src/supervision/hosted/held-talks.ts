@@ -340,10 +340,15 @@ export function createHeldTalks(deps: HeldTalksDeps) {
       }).catch(() => {})
     },
 
-    /** Stops a program that has hung, and asks it again. False: none of this session works here. */
-    nudge(sessionId: string, text: string): boolean {
+    /**
+     * Stops a program that has hung, and asks it again. False: it hears it with its next prompt. A call that is silent may be a long build,
+     * so only a person breaks it off.
+     */
+    nudge(sessionId: string, text: string, isByPerson: boolean): boolean {
       const entry = held.get(sessionId)
-      if (entry?.held.talk.isPrompting !== true || entry.held.talk.requests.length > 0) return false
+      if (entry === undefined || !entry.held.talk.isPrompting || entry.held.talk.requests.length > 0) return false
+      const calls = [...entry.held.talk.calls.values()]
+      if (!isByPerson && calls.some(({ id, isOver }) => id !== null && !isOver)) return false
       entry.nudges.push(text)
       entry.nudged.dispatchEvent(new Event('nudge'))
       return true

@@ -14,7 +14,7 @@ export function createLaterHostWork(load: () => Promise<HostedWork>, isLeft: () 
   return {
     work: async (lane) => (await work()).work(lane),
     isHeldElsewhere: (sessionId) => loaded?.isHeldElsewhere(sessionId) ?? false,
-    nudge: (sessionId, text) => loaded?.nudge(sessionId, text) ?? false,
+    nudge: (sessionId, text, isByPerson) => loaded?.nudge(sessionId, text, isByPerson) ?? false,
     async tidy() {
       if (loaded !== null || (await isLeft())) await (await work()).tidy()
     },

@@ -26,7 +26,7 @@ import {
 } from '../sessions/take-step.ts'
 import { alertOf, findAlert, newAlert } from './alerts.ts'
 import { createSendNudge } from './send-nudge.ts'
-import type { PushNudge, StallSettings, Stalls } from './stalls.ts'
+import { NUDGES_ITSELF, type PushNudge, type StallSettings, type Stalls } from './stalls.ts'
 
 interface StallsDeps extends Pick<SessionParts, 'takeStep' | 'operators' | 'clock' | 'ids' | 'logger'> {
   store: Pick<Store, 'supervised'>
@@ -63,7 +63,7 @@ export function createStalls(deps: StallsDeps): Stalls {
         return { result, ...remembered(now) }
       },
     )
-    if (result.due === 'nudge') await send(session, { alert: result.alert, source: 'quarterdeck' })
+    if (result.due === 'nudge') await send(session, { alert: result.alert, source: NUDGES_ITSELF })
     return result.due === null ? (result.waitMs ?? LOOK_MS) : Math.min(settings.escalationMs, LOOK_MS)
   }
 

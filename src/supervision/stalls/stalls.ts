@@ -25,6 +25,9 @@ export interface Stalls {
 
 export type StallSettings = SupervisionSettings['stall']
 
+/** The source of a nudge that no person sent. */
+export const NUDGES_ITSELF = 'quarterdeck'
+
 /** A nudge on its way to the agent. */
 export interface Nudge {
   sessionId: string

@@ -90,11 +90,13 @@ function tests(host: Host): void {
     expect(yard.read('count.txt')).toBeNull()
   })
 
-  test('hears why its changes were refused, and may propose them again', async () => {
+  test('hears why its changes were refused, and what it leaves as it is comes again with the next message', async () => {
     await using yard = await open()
 
     await yard.say('Please [[write]] a note.')
     await yard.decide('apply_changes', { decision: 'reject', reason: 'Not on a Friday.' })
+    expect(await yard.rested()).toMatchObject({ status: 'completed' })
+    await yard.say('Say [[hello]].')
     await yard.decide('apply_changes', { decision: 'approve' })
 
     expect(await yard.rested()).toMatchObject({ status: 'completed' })
