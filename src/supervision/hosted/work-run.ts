@@ -309,8 +309,11 @@ const hasMore = ({ lane, after }: Working): boolean => newMessages(lane).length 
 /** The first prompt of a run: what people said since the program last heard, or that it was interrupted. */
 async function begin(working: Working): Promise<void> {
   const { lane, held, deps, after } = working
+  const { forwardedProps, regenerateAfter } = lane.scope.run.input
   const first: string[] = [...(await held.storySoFar()), ...after.splice(0), ...(await takeInstructions(working))]
-  const { command } = hostProps(lane.scope.run.input.forwardedProps)
+  // A program cannot be taken back to an earlier point of its conversation, so it is told.
+  if (regenerateAfter !== undefined) first.push(TAKEN_BACK)
+  const { command } = hostProps(forwardedProps)
   const blocks = await promptBlocks(lane, held.talk.capabilities.promptCapabilities ?? {}, {
     chosen: command,
     known: held.words.commands,
@@ -326,6 +329,9 @@ async function begin(working: Working): Promise<void> {
   // A command has to stand at the beginning.
   held.talk.prompt(command === null ? [...notes, ...blocks] : [...blocks, ...notes])
 }
+
+const TAKEN_BACK =
+  'This conversation goes back to an earlier point. What was said after that counts no longer, but files are as you left them. It goes on with this message:'
 
 const INTERRUPTED =
   'You were interrupted while you worked on the last message. Look at what is done, and go on from there. Ask again for what was not allowed yet.'
