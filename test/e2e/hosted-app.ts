@@ -144,8 +144,10 @@ export async function openHostedApp({ host, args, agent, files = {}, beside = {}
     },
     /** The one that the session waits for. */
     async asked(session: string): Promise<Approval> {
-      const { run_id } = await rested(session)
-      const [approval, ...others] = (await house.pending()).filter((one) => one.run_id === run_id)
+      await rested(session)
+      const path = `/approvals?status=pending&session_id=${encodeURIComponent(session)}`
+      const { approvals } = await request<{ approvals: Approval[] }>('GET', path)
+      const [approval, ...others] = approvals
       if (approval === undefined || others.length > 0)
         throw new Error(`${session} waits for ${others.length} approvals`)
       return approval
