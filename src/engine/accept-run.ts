@@ -50,7 +50,7 @@ export function createAcceptRun(deps: AcceptDeps): AcceptRun {
     const now = Math.max(clock.now(), known?.lastActivity ?? 0)
     const session = known ?? newSession(request, agent, ids, now)
     const isUnsaid = (request.onBusy ?? agent.onBusy) === null
-    const run = newRun(deps, request, continuation, session, agent.name, now, isUnsaid)
+    const run = newRun(deps, request, continuation, session, agent, now, isUnsaid)
     const onBusy = request.onBusy ?? agent.onBusy ?? 'queue'
     const { metadata, files, idempotency } = request
     const fact = factText({
@@ -213,7 +213,7 @@ function newRun(
   request: RunRequest,
   continuation: Continuation | null,
   session: SessionRecord,
-  agent: string,
+  { name: agent, host }: Taker,
   now: number,
   isBusyUnsaid: boolean,
 ): RunRecord {
@@ -228,7 +228,8 @@ function newRun(
     wireId: request.wireRunId ?? id,
     parentRunId: request.parentRunId ?? continuation?.parent?.wireId ?? null,
     status: 'queued',
-    origin: request.origin,
+    // The work of a coding agent goes on without a reader.
+    origin: host !== null && request.origin === 'reader' ? 'background' : request.origin,
     input: {
       ...(continuation?.input ?? request.input),
       // What is absent here stays as the run that waited had it.

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { framesOf, streamingDoors, waitingDoors } from './doors.ts'
 import { ok, viewsOf } from './history-views.ts'
 import { type House, openHouse } from './open-house.ts'
+import { waitingAnswer, waitingEnd } from './waiting-words.ts'
 
 const operator = { user: 'ada', role: 'operator' as const }
 const asking = () => openHouse(undefined, undefined, { approval: { ask: 'always' } })
@@ -38,16 +39,6 @@ const approved = [
   { role: 'assistant', content: 'I see a ship.' },
 ]
 
-/** How each stream ends that waits. AG-UI has an event for it. For the others, the last event has more than its name. */
-const ends: Record<string, [string, RegExp]> = {
-  'POST /agent/{name}/chat/stream': ['success', /"status":"waiting","run_id":"[^"]+","approval_ids":\["ID"\]/],
-  'POST /chat in a thread': ['success', /"status":"waiting","run_id":"[^"]+","approval_ids":\["ID"\]/],
-  'POST /v1/chat/completions': ['[DONE]', /^\[DONE\]$/],
-  'POST /ai/chat': ['[DONE]', /^\[DONE\]$/],
-  'POST /v1/responses': ['error approval_pending', /approval ID/],
-}
-const agUiEnd: [string, RegExp] = ['interrupt', /"interrupts":\[\{"id":"ID"/]
-
 describe.each(streamingDoors)('$name', (door) => {
   test('ends its stream with what it waits for, and an approved call runs once', async () => {
     await using house = await asking()
@@ -59,7 +50,7 @@ describe.each(streamingDoors)('$name', (door) => {
     }
 
     const { id } = await pendingOf(house)
-    const [expected, words] = ends[door.name] ?? agUiEnd
+    const [expected, words] = waitingEnd(door)
     expect(end).toBe(expected)
     expect(last.replaceAll(id, 'ID')).toMatch(words)
     const refused = await door.send(house, { session: 'talk', message: 'And?' })
@@ -72,13 +63,6 @@ describe.each(streamingDoors)('$name', (door) => {
   })
 })
 
-/** What is sent instead of an answer. */
-const waits: Record<string, [number, RegExp]> = {
-  'POST /v1/chat/completions, whole': [400, /"code":"approval_pending"/],
-  'POST /v1/responses, whole': [400, /"code":"approval_pending"/],
-}
-const accepted: [number, RegExp] = [202, /^\{"status":"waiting","run_id":"[^"]+","approval_ids":\["ID"\]\}$/]
-
 describe.each(waitingDoors)('$name', (door) => {
   test('answers with what it waits for, and a refused call never runs', async () => {
     await using house = await asking()
@@ -86,7 +70,7 @@ describe.each(waitingDoors)('$name', (door) => {
     const response = await door.send(house, { session: await begun(house), message: 'look' })
 
     const { id } = await pendingOf(house)
-    const [status, words] = waits[door.name] ?? accepted
+    const [status, words] = waitingAnswer(door)
     expect(response.status).toBe(status)
     expect((await response.text()).replaceAll(id, 'ID')).toMatch(words)
     const again = await door.send(house, { session: 'talk', message: 'And?' })

@@ -2,6 +2,7 @@
 
 import { existsSync, readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { until } from '../crash/support/until.ts'
@@ -29,6 +30,8 @@ export interface HostedAppOptions {
   files?: Readonly<Record<string, string>>
   /** Files beside agent.yaml. */
   beside?: Readonly<Record<string, unknown>>
+  /** Settings of the server. */
+  flags?: Readonly<Record<string, string>>
 }
 
 export interface Run {
@@ -56,7 +59,7 @@ export interface Approval {
 export type HostedApp = Awaited<ReturnType<typeof openHostedApp>>
 
 /** Use it with `await using`. */
-export async function openHostedApp({ host, args, agent, files = {}, beside = {} }: HostedAppOptions = {}) {
+export async function openHostedApp({ host, args, agent, files = {}, beside = {}, flags = {} }: HostedAppOptions = {}) {
   await using undo = new AsyncDisposableStack()
   const workspace = await mkdtemp(join(tmpdir(), 'quarterdeck-shop-'))
   undo.defer(() => rm(workspace, { recursive: true, force: true }))
@@ -65,10 +68,13 @@ export async function openHostedApp({ host, args, agent, files = {}, beside = {}
     await writeFile(join(workspace, path), text)
   }
   const app = undo.use(
-    await startAgentFiles({
-      'agent.yaml': JSON.stringify({ name: 'coder', host: hostedAgent(workspace, host, args), ...agent }),
-      ...beside,
-    }),
+    await startAgentFiles(
+      {
+        'agent.yaml': JSON.stringify({ name: 'coder', host: hostedAgent(workspace, host, args), ...agent }),
+        ...beside,
+      },
+      { flags },
+    ),
   )
   const { url, asOperator } = app
 
@@ -138,8 +144,10 @@ export async function openHostedApp({ host, args, agent, files = {}, beside = {}
     },
     /** The one that the session waits for. */
     async asked(session: string): Promise<Approval> {
-      const { run_id } = await rested(session)
-      const [approval, ...others] = (await house.pending()).filter((one) => one.run_id === run_id)
+      await rested(session)
+      const path = `/approvals?status=pending&session_id=${encodeURIComponent(session)}`
+      const { approvals } = await request<{ approvals: Approval[] }>('GET', path)
+      const [approval, ...others] = approvals
       if (approval === undefined || others.length > 0)
         throw new Error(`${session} waits for ${others.length} approvals`)
       return approval
@@ -162,4 +170,20 @@ export async function openHostedApp({ host, args, agent, files = {}, beside = {}
   }
   const opened = undo.move()
   return { ...house, [Symbol.asyncDispose]: () => opened.disposeAsync() }
+}
+
+/** A place where the agent waits, with a line that brings it there, until somebody lets it go on. Use it with `await using`. */
+export async function openGate() {
+  const arrived = Promise.withResolvers<Socket>()
+  const gate = createServer((socket) => arrived.resolve(socket.on('error', () => {})))
+  await new Promise<void>((resolve) => gate.listen(0, '127.0.0.1', resolve))
+  const address = gate.address()
+  const port = typeof address === 'object' ? address?.port : ''
+  return {
+    line: `run bash -c 'cat < /dev/tcp/127.0.0.1/${port}'`,
+    arrived: arrived.promise,
+    /** The agent says this text after `exit 0: `. */
+    open: async (text: string) => void (await arrived.promise).end(text),
+    [Symbol.asyncDispose]: () => new Promise<void>((resolve) => gate.close(() => resolve())),
+  }
 }

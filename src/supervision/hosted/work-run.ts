@@ -133,15 +133,18 @@ const hasMore = ({ lane, after }: Working): boolean => newMessages(lane).length 
  */
 async function begin(working: Working): Promise<boolean> {
   const { lane, held, after } = working
+  const { origin, input } = lane.scope.run
+  const { forwardedProps, regenerateAfter } = input
   const first: string[] = [...(await held.storySoFar()), ...after.splice(0), ...(await takeInstructions(working))]
-  const { command } = hostProps(lane.scope.run.input.forwardedProps)
+  // A program cannot be taken back to an earlier point of its conversation, so it is told.
+  if (regenerateAfter !== undefined) first.push(TAKEN_BACK)
+  const { command } = hostProps(forwardedProps)
   const blocks = await promptBlocks(lane, held.talk.capabilities.promptCapabilities ?? {}, {
     chosen: command,
     known: held.words.commands,
   })
-  const { origin, input } = lane.scope.run
   if (blocks.length === 0 && first.length === 0) {
-    if (origin === 'background' && input.messages.length === 0 && input.regenerateAfter === undefined) return false
+    if (origin === 'background' && input.messages.length === 0 && regenerateAfter === undefined) return false
     first.push(INTERRUPTED)
   }
   const notes: ContentBlock[] = first.length === 0 ? [] : [{ type: 'text', text: first.join('\n\n') }]
@@ -160,6 +163,9 @@ async function prompt({ deps, held }: Working, blocks: readonly ContentBlock[]):
   )
   held.talk.prompt(blocks)
 }
+
+const TAKEN_BACK =
+  'This conversation goes back to an earlier point. What was said after that counts no longer, but files are as you left them. It goes on with this message:'
 
 const INTERRUPTED =
   'You were interrupted while you worked on the last message. Look at what is done, and go on from there. Ask again for what was not allowed yet.'
