@@ -209,6 +209,23 @@ const lines = {
     await say(await outcome(run()))
   },
 
+  /** `client-run-env NAME=VALUE command`: the variable is beside the command. */
+  async 'client-run-env'(rest, { client, sessionId, cwd, say }) {
+    const [variable = '', command = '', ...args] = rest.split(' ')
+    const [name = '', value = ''] = variable.split('=')
+    const run = async () => {
+      await using terminal = await client.createTerminal({ sessionId, command, args, cwd, env: [{ name, value }] })
+      const { exitCode } = await terminal.waitForExit()
+      return `exit ${exitCode}: ${(await terminal.currentOutput()).output}`
+    }
+    await say(await outcome(run()))
+  },
+  /** Starts a command and never looks at it again. */
+  async 'client-leave'(words, { client, sessionId, cwd, say }) {
+    const [command = '', ...args] = words.split(' ')
+    await say(await outcome(client.createTerminal({ sessionId, command, args, cwd }).then(() => 'started')))
+  },
+
   // Ends.
   async stop(reason) {
     throw new Ended(reason as StopReason)
@@ -234,6 +251,65 @@ const lines = {
   },
 
   // Misdeeds.
+  /** Asks for so many things at once, each another one of the same call. */
+  async 'ask-many'(count, { client, sessionId, newCallId }) {
+    const toolCallId = newCallId()
+    const asked = Array.from({ length: Number(count) }, (_, index) =>
+      client.request(methods.client.session.requestPermission, {
+        sessionId,
+        toolCall: { toolCallId, name: 'Bash', title: 'Run', kind: 'execute', rawInput: { command: `touch f${index}` } },
+        options: [...OPTIONS],
+      }),
+    )
+    await Promise.allSettled(asked)
+  },
+  /** `ask-twice COMMAND; OTHER`: two questions of one call. Says of which it was allowed. */
+  async 'ask-twice'(commands, { client, sessionId, newCallId, say }) {
+    const toolCallId = newCallId()
+    const ask = async (command: string) => {
+      const toolCall: ToolCallUpdate = {
+        toolCallId,
+        name: 'Bash',
+        title: 'Run',
+        kind: 'execute',
+        rawInput: { command },
+      }
+      const { outcome } = await client.request(methods.client.session.requestPermission, {
+        sessionId,
+        toolCall,
+        options: [...OPTIONS],
+      })
+      await say(`${command}: ${'optionId' in outcome ? outcome.optionId : outcome.outcome}. `)
+    }
+    await Promise.all(commands.split('; ').map(ask))
+  },
+  async 'ask-long'(length, { client, sessionId }) {
+    const requestedSchema = { type: 'object' as const, properties: {} }
+    const message = 'x'.repeat(Number(length))
+    await client.request(methods.client.elicitation.create, { sessionId, mode: 'form', message, requestedSchema })
+  },
+  /** No mode and no option that is chosen from here on is ever answered. */
+  async 'ignore-choices'() {
+    ignores = true
+  },
+  /** Reads nothing from here on, while the client has much to answer. */
+  async 'ask-and-freeze'(count, { say }) {
+    await say('frozen')
+    await raw(
+      Array.from({ length: Number(count) }, (_, id) =>
+        JSON.stringify({ jsonrpc: '2.0', id: `x${id}`, method: `session/${'x'.repeat(400)}`, params: {} }),
+      ).join('\n'),
+    )
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
+  },
+  /** `plans COUNT LENGTH` */
+  async plans(numbers, { update }) {
+    const [count = 0, length = 0] = numbers.split(' ').map(Number)
+    for (let index = 0; index < count; index++) {
+      const content = `${index} ${'x'.repeat(length)}`
+      await update({ sessionUpdate: 'plan', entries: [{ content, priority: 'medium', status: 'pending' }] })
+    }
+  },
   /** In messages of 64 KB. */
   async flood(bytes, { update }) {
     for (let left = Number(bytes); left > 0; left -= 65_536) {
@@ -283,6 +359,9 @@ const lines = {
 } satisfies Record<string, Line>
 
 let hangs = false
+let ignores = false
+
+export const ignoresChoices = (): boolean => ignores
 
 /** Whether the agent stays when the client has closed its input. */
 export const isHanging = (): boolean => hangs

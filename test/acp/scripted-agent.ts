@@ -20,7 +20,7 @@ import {
   RequestError,
   type SessionUpdate,
 } from '@agentclientprotocol/sdk'
-import { isHanging, isScript, runScript } from './script-lines.ts'
+import { ignoresChoices, isHanging, isScript, runScript } from './script-lines.ts'
 
 const { values: flags } = parseArgs({
   options: {
@@ -224,7 +224,8 @@ const connection = agent({ name: 'scripted-agent' })
     sessionOf(params.sessionId).running?.abort()
     sessions.delete(params.sessionId)
   })
-  .onRequest(methods.agent.session.setMode, ({ params }) => {
+  .onRequest(methods.agent.session.setMode, async ({ params }) => {
+    if (ignoresChoices()) await new Promise(() => {})
     const { stored } = sessionOf(params.sessionId)
     if (!MODES.some(({ id }) => id === params.modeId)) throw RequestError.invalidParams({ modeId: params.modeId })
     stored.mode = params.modeId

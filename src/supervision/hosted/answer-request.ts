@@ -6,9 +6,10 @@ import { questionAnswer } from '../../engine/loop/prepare-call.ts'
 import type { Pending } from '../../engine/run/run-scope.ts'
 import type { ChangeSet } from '../worktrees/change-set.ts'
 import { approvedSet, changesApproval, isAutoApproved } from './ask-changes.ts'
-import { contentOf, judgePermission, questionApproval, refusalOf } from './ask-permission.ts'
+import { contentOf, judgePermission, questionApproval, refusalOf, saysNothing } from './ask-permission.ts'
 import type { Held } from './held-talks.ts'
 import type { HostedCall } from './hosted-call.ts'
+import { mergeCall } from './hosted-call.ts'
 import { canAllowOnce, type OpenRequest, optionFor } from './open-request.ts'
 import { applyNow, noteApplied, showChanges } from './settle-changes.ts'
 import { type Decided, isPaused, pendingOf, placeOf, use, type Working } from './working.ts'
@@ -95,12 +96,15 @@ export async function askAbout(working: Working, request: OpenRequest): Promise<
     return (await isPaused(working)) ? refusePaused(working, request) : askWrite(working, request)
   }
   const call = request.kind === 'permission' ? request.call : commandCall(held, request)
+  // What is told of the call meanwhile is not what it asks for.
+  if (request.kind === 'permission') mergeCall(call, request.asked)
   const shown = teller.show(call)
   if (request.kind === 'permission' && !canAllowOnce(request.options)) {
     await deny(working, request, '')
     return null
   }
-  const before = answeredBefore(decided, contentOf(shown))
+  // A call that does not say what it does may be another one each time.
+  const before = saysNothing(shown) ? null : answeredBefore(decided, contentOf(shown))
   if (before !== null) {
     await answerWith(working, request, before)
     return null
@@ -124,14 +128,13 @@ function answeredBefore(decided: readonly Decided[], contentKey: string): HostAp
 
 /** A command that we are asked to run is a call like any other. */
 function commandCall(held: Held, { command }: Extract<OpenRequest, { kind: 'terminal' }>): HostedCall {
-  const { command: program, args = [], cwd } = command
+  const { command: program, args = [], env = [], cwd } = command
   const call = held.talk.call(`terminal ${held.newId()}`)
-  const line = [program, ...args].map(shellWord).join(' ')
-  call.said = {
-    ...call.said,
-    kind: 'execute',
-    rawInput: { command: args.length === 0 ? program : line, ...(cwd == null ? {} : { cwd }) },
-  }
+  const words = [program, ...args].map(shellWord)
+  // A variable such as LD_PRELOAD makes another command of it.
+  const variables = env.map(({ name, value }) => `${name}=${shellWord(value)}`)
+  const line = [...variables, ...words].join(' ')
+  call.said = { ...call.said, kind: 'execute', rawInput: { command: line, ...(cwd == null ? {} : { cwd }) } }
   return call
 }
 

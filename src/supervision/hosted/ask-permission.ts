@@ -55,7 +55,7 @@ export async function judgePermission(
   const { host } = session.supervision
   const call: HostCall = { host, toolName, input, cwd: place.cwd, toolUseId: callId, command: null, tellsEdits: false }
   if (place.isPrivateCopy && writesInside(call, place)) return { verdict: 'allow' }
-  const isEmpty = Object.keys(input).length === 0
+  const isEmpty = saysNothing(shown)
   const ruled = await asking.judgeCall(session, callId, call)
   if (ruled.ruling === 'refuse') return { verdict: 'refuse', why: ruled.message }
   if (ruled.ruling !== 'ask' && !isEmpty) return { verdict: 'allow' }
@@ -97,6 +97,9 @@ function emptyQuestion(call: HostCall, callId: string): ReturnType<typeof questi
 /** What the same question is known by when it is asked again, by a program that has started anew. */
 export const contentOf = ({ function: { name, arguments: text } }: ToolCall): string =>
   sha256(canonicalJson(['permission', name, JSON.parse(text)]))
+
+/** Nothing but the name of a tool: what it will do, only the program knows. */
+export const saysNothing = ({ function: { arguments: text } }: ToolCall): boolean => text === '{}'
 
 function writesInside({ host, toolName, input }: HostCall, { cwd }: Place): boolean {
   if (toolEffect(host, toolName, input) !== 'writes') return false

@@ -2,7 +2,7 @@
 
 import type { Readable, Writable } from 'node:stream'
 import type { ProcessGroups } from '../../tools/process/process-groups.ts'
-import { codeOf, createLastWords, readLines } from '../spawn/host-output.ts'
+import { codeOf, createLastWords, readLines, withoutSecrets } from '../spawn/host-output.ts'
 
 export interface HostedProcess {
   readonly pid: number | undefined
@@ -10,6 +10,8 @@ export interface HostedProcess {
   readonly stdout: Readable
   /** Resolves when it is gone, with how it ended and its last words. Never rejects. */
   how(): Promise<string>
+  /** Without the secrets that it was given: programs put them into their errors. */
+  clean(text: string): string
   /** What it wrote to stderr last, as people see it. */
   lastWords(): string | null
   /** Asks it and everything it has started to end, and kills what is left. */
@@ -43,6 +45,7 @@ export function startHostedProcess(
     pid: group.pid,
     stdin: group.stdin,
     stdout: group.stdout,
+    clean: (text) => withoutSecrets(text, secrets),
     lastWords: lastWords.text,
     async how() {
       const end = await group.gone

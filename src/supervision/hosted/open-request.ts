@@ -5,6 +5,7 @@ import type {
   CreateTerminalRequest,
   PermissionOption,
   RequestPermissionResponse,
+  ToolCallUpdate,
   WriteTextFileRequest,
 } from '@agentclientprotocol/sdk'
 import type { HostedCall } from './hosted-call.ts'
@@ -23,6 +24,8 @@ interface Asked<Kind extends string, Answer> {
 /** `session/request_permission`. Only once is ever said: what is remembered, we remember ourselves. */
 export interface PermissionRequest extends Asked<'permission', RequestPermissionResponse> {
   call: HostedCall
+  /** What it says of the call itself. */
+  asked: ToolCallUpdate
   options: readonly PermissionOption[]
 }
 

@@ -19,6 +19,7 @@ import {
   type SessionModeState,
   type SessionUpdate,
 } from '@agentclientprotocol/sdk'
+import { untilAborted } from '../../domain/abort.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import { visibleText } from '../../domain/text/visible-text.ts'
@@ -32,6 +33,12 @@ import type { Terminals } from './terminals.ts'
 const MOST_LINE_BYTES = 16 * 1024 * 1024
 /** How long the program may take to greet and to open a conversation. Some load for many seconds. */
 const GREETING_MS = 120_000
+/** How long it may take to take a mode or an option. */
+const CHOICE_MS = 30_000
+/** Of a question with the form of its answer. A person reads it. */
+const MOST_QUESTION = 100_000
+/** As many questions may wait at once. Nobody could answer more. */
+const MOST_REQUESTS = 100
 /** Calls of one conversation that are remembered. A program that makes more starts new ones anyway. */
 const MOST_CALLS = 10_000
 
@@ -135,6 +142,9 @@ export async function openTalk(deps: TalkDeps): Promise<OpenedTalk> {
     signal: AbortSignal,
     bytes: number,
   ): Promise<Parameters<One['answer']>[0]> {
+    if (requests.length >= MOST_REQUESTS) {
+      throw RequestError.invalidRequest(undefined, `${MOST_REQUESTS} requests wait for an answer already.`)
+    }
     return new Promise((resolve, reject) => {
       const request = {
         ...fields,
@@ -177,11 +187,14 @@ export async function openTalk(deps: TalkDeps): Promise<OpenedTalk> {
       refuseForeign(params.sessionId)
       const asked = call(params.toolCall.toolCallId)
       mergeCall(asked, params.toolCall)
-      const fields = { kind: 'permission' as const, call: asked, options: params.options }
+      const fields = { kind: 'permission' as const, call: asked, asked: params.toolCall, options: params.options }
       return ask<Extract<OpenRequest, { kind: 'permission' }>>(fields, signal, sizeOf(params))
     })
     .onRequest(methods.client.elicitation.create, async ({ params, signal }) => {
       if (params.mode !== 'form' || !isRecord(params.requestedSchema)) return { action: 'decline' }
+      if (sizeOf(params) > MOST_QUESTION) {
+        throw RequestError.invalidParams(undefined, `A question has at most ${MOST_QUESTION} characters.`)
+      }
       const fields = { kind: 'question' as const, message: params.message, schema: { ...params.requestedSchema } }
       return ask<Extract<OpenRequest, { kind: 'question' }>>(fields, signal, sizeOf(params))
     })
@@ -321,11 +334,14 @@ export async function openTalk(deps: TalkDeps): Promise<OpenedTalk> {
       else if (request.kind === 'question') request.answer({ action: 'cancel' })
       else request.answer('The prompt was cancelled.')
     }
+    // A command that it has us run belongs to the prompt.
+    await terminals?.close()
     if (!isPrompting) return
     dropsAll = true
     // Its answer may be behind much that nobody reads any more.
     while (queue.take() !== null);
-    await agent.notify(methods.agent.session.cancel, { sessionId }).catch(() => {})
+    // Nobody waits until it has that: it may have stopped reading.
+    void agent.notify(methods.agent.session.cancel, { sessionId }).catch(() => {})
     const late = deps.timeout(deps.cancelMs)
     await Promise.race([promptEnd, new Promise<void>((resolve) => late.addEventListener('abort', () => resolve()))])
     if (isPrompting) await process.end()
@@ -333,11 +349,18 @@ export async function openTalk(deps: TalkDeps): Promise<OpenedTalk> {
     dropsAll = false
   }
 
+  /** A choice that the program takes. It may never answer. */
+  const chosen = <T>(request: Promise<T>): Promise<T> =>
+    untilAborted(request, deps.timeout(CHOICE_MS)).catch((error: unknown) => {
+      const isLate = error instanceof DOMException && error.name === 'AbortError'
+      throw isLate ? hostFailed(`It did not answer within ${CHOICE_MS / 1_000} s.`) : asHostError(error, process)
+    })
+
   let promptEnd: Promise<void> = Promise.resolve()
   const talk: Talk = {
     pid: process.pid,
     acpSession: sessionId,
-    title: visibleText(greeting.agentInfo?.title ?? greeting.agentInfo?.name ?? ''),
+    title: visibleText(greeting.agentInfo?.title ?? greeting.agentInfo?.name ?? '').slice(0, 100),
     capabilities,
     get modes() {
       return modes
@@ -385,14 +408,13 @@ export async function openTalk(deps: TalkDeps): Promise<OpenedTalk> {
       }
     },
     async setMode(modeId) {
-      await asHostRequest(agent.request(methods.agent.session.setMode, { sessionId, modeId }), process)
+      await chosen(agent.request(methods.agent.session.setMode, { sessionId, modeId }))
       if (modes !== null) modes = { ...modes, currentModeId: modeId }
     },
     async setConfig(configId, value) {
-      const chosen = typeof value === 'boolean' ? { type: 'boolean' as const, value } : { value }
-      const changed = await asHostRequest(
-        agent.request(methods.agent.session.setConfigOption, { sessionId, configId, ...chosen }),
-        process,
+      const typed = typeof value === 'boolean' ? { type: 'boolean' as const, value } : { value }
+      const changed = await chosen(
+        agent.request(methods.agent.session.setConfigOption, { sessionId, configId, ...typed }),
       )
       configOptions = changed.configOptions
     },
@@ -463,12 +485,11 @@ function asHostError(error: unknown, process: HostedProcess): Error {
   if (error instanceof ServerError) return error
   const words = process.lastWords()
   const said =
-    error instanceof Error ? visibleText(error.message).slice(0, 500) : 'It sent something that is not an answer.'
+    error instanceof Error
+      ? visibleText(process.clean(error.message)).slice(0, 500)
+      : 'It sent something that is not an answer.'
   return hostFailed(`${said}${words === null ? '' : ` Its last words: ${words}`}`, error)
 }
-
-const asHostRequest = <T>(request: Promise<T>, process: HostedProcess): Promise<T> =>
-  request.catch((error: unknown) => Promise.reject(asHostError(error, process)))
 
 /** The program is told why in words; everything else is a bug of ours, and it is told nothing of it. */
 async function orRequestError<T>(work: Promise<T>): Promise<T> {
@@ -480,10 +501,12 @@ async function orRequestError<T>(work: Promise<T>): Promise<T> {
   }
 }
 
+const MOST_WAYS = 10
+
 const loginNeeded = (authMethods: readonly AuthMethod[]): ServerError => {
-  const ways = authMethods.map(({ name, description }) =>
-    visibleText(description == null ? name : `${name} (${description})`),
-  )
+  const ways = authMethods
+    .slice(0, MOST_WAYS)
+    .map(({ name, description }) => visibleText(description == null ? name : `${name} (${description})`).slice(0, 200))
   const known = ways.length === 0 ? '' : ` It knows: ${ways.join('; ')}.`
   return hostFailed(
     `It wants a login.${known} Set its key as a variable of the server and name it under host.env, then try again.`,

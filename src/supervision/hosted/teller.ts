@@ -110,7 +110,9 @@ export function createTeller({ lane, talk, words, outputOf, onProgress }: Teller
     await commitResult(lane, shown, outcome, { ...ending(), durationMs, audit })
   }
 
+  /** Everything that is told is kept, so it counts as what is written. */
   function state(change: Record<string, unknown>): void {
+    budget.wrote(JSON.stringify(change).length)
     const now = scope.state.read()
     const whole = typeof now === 'object' && now !== null && !Array.isArray(now) ? (now as Record<string, unknown>) : {}
     const { host } = whole
@@ -129,6 +131,7 @@ export function createTeller({ lane, talk, words, outputOf, onProgress }: Teller
         return takeCall(talk.call(update.toolCallId))
       case 'plan': {
         const entries = update.entries.map(({ content, priority, status }) => ({ content, priority, status }))
+        budget.wrote(JSON.stringify(entries).length)
         writer.emit({
           type: 'ACTIVITY_SNAPSHOT',
           messageId: planId,

@@ -59,7 +59,9 @@ export async function workRun(deps: WorkDeps, lane: Lane<HostParts>, held: Held)
     }
     const left = await handOver(shared)
     if (left.length > 0) return await waitFor(shared, left)
-    const settled = await settleChanges(shared)
+    let settled = await settleChanges(shared)
+    // A program that writes through us asked in the middle of a prompt, maybe for several files, and goes on with it.
+    while (settled !== null && !held.place.isPrivateCopy) settled = await settleChanges(shared)
     if (settled === 'asked again') return await askChanges(shared)
     if (settled === 'done' && !hasMore(shared) && !talk.isPrompting) return answered(teller, 'end_turn')
     return await converse(shared)
@@ -78,14 +80,15 @@ export async function workRun(deps: WorkDeps, lane: Lane<HostParts>, held: Held)
 
 /** The decisions that this run continues with. One that a run does not use is void with its end, so older ones are not among them. */
 async function decisionsOf({ store }: WorkDeps, { scope: { run } }: Lane<HostParts>): Promise<Decided[]> {
-  const waits = await store.waits.list({ sessionId: run.sessionId, wait: 'approval', limit: LOOK_BACK })
+  const waits = await store.waits.list({ continuationRunId: run.id, wait: 'approval', limit: MOST_DECIDED })
   return waits
     .filter(isHostApproval)
-    .filter(({ continuationRunId, status }) => continuationRunId === run.id && status !== 'pending')
+    .filter(({ status }) => status !== 'pending')
     .map((approval) => ({ approval, isUsed: false }))
 }
 
-const LOOK_BACK = 200
+/** More than a program may ask at once. */
+const MOST_DECIDED = 1_000
 
 /** Talks to the program until it has nothing more to say, or somebody has to answer. */
 async function converse(working: Working): Promise<LoopEnd> {

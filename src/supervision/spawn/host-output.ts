@@ -19,13 +19,12 @@ export async function readLines(
   take: (lines: readonly string[]) => Promise<void>,
 ): Promise<void> {
   const decoder = new TextDecoder()
-  const clean = (text: string): string => secrets.reduce((left, one) => left.replaceAll(one, '[masked]'), text)
   /** What may be the beginning of a secret is held back. */
   const held = Math.max(0, ...secrets.map((one) => one.length))
   let rest = ''
   try {
     for await (const chunk of stream) {
-      const lines = clean(rest + decoder.decode(chunk, { stream: true })).split(/\r?\n/)
+      const lines = withoutSecrets(rest + decoder.decode(chunk, { stream: true }), secrets).split(/\r?\n/)
       rest = lines.pop() ?? ''
       if (rest.length > 2 * MAX_LINE) {
         lines.push(rest.slice(0, -held || undefined))
@@ -36,9 +35,12 @@ export async function readLines(
   } catch {
     // The pipe broke because the host has ended.
   }
-  rest = clean(rest + decoder.decode())
+  rest = withoutSecrets(rest + decoder.decode(), secrets)
   if (rest !== '') await take(partsOf(rest))
 }
+
+export const withoutSecrets = (text: string, secrets: readonly string[]): string =>
+  secrets.reduce((left, one) => left.replaceAll(one, '[masked]'), text)
 
 function partsOf(line: string): string[] {
   const count = Math.max(1, Math.ceil(line.length / MAX_LINE))

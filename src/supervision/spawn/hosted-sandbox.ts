@@ -48,8 +48,8 @@ export function hostedSandbox(sandbox: Sandbox, places: HostedPlaces, command: r
   return sandboxedIn(sandbox, workspace, layers, command)
 }
 
-function layersOf({ workspace, worktree }: HostedPlaces): string[] {
-  if (worktree === null) return ['--ro-bind', workspace, workspace]
+function layersOf({ workspace, worktree, writable }: HostedPlaces): string[] {
+  if (worktree === null) return writable.includes(workspace) ? [] : ['--ro-bind', workspace, workspace]
   const { root, objects, mounts } = worktree
   const places = mounts.map((path) => join(workspace, path))
   return [
