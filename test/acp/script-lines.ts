@@ -338,6 +338,15 @@ const lines = {
       await update({ sessionUpdate: 'tool_call_update', toolCallId, status: 'completed' })
     }
   },
+  /** One call that is told in pieces of 1 MB and never ends. */
+  async 'endless-call'(count, { update, newCallId }) {
+    const toolCallId = newCallId()
+    await update({ sessionUpdate: 'tool_call', toolCallId, title: 'Endless', kind: 'other' })
+    for (let index = 1; index <= Number(count); index++) {
+      const rawInput = { [`part${index}`]: 'x'.repeat(1_000_000) }
+      await update({ sessionUpdate: 'tool_call_update', toolCallId, rawInput })
+    }
+  },
   'foreign-update': (_, { client }) =>
     client.notify(methods.client.session.update, {
       sessionId: 'of-nobody',

@@ -85,6 +85,15 @@ describe('a program that', () => {
     await goesOn('floods')
   })
 
+  test('tells more and more of one call is ended', async () => {
+    const run = await house.say('endless', 'endless-call 40')
+    expect(run).toMatchObject({
+      status: 'failed',
+      error: { code: 'host_failed', message: expect.stringContaining('32 MB') },
+    })
+    await goesOn('endless')
+  })
+
   test('sends one line of 20 MB is ended', async () => {
     const run = await house.say('line', 'flood-line 20000000')
     expect(run).toMatchObject({

@@ -16,6 +16,8 @@ export interface HostedCall {
   /** Epoch ms. */
   shownAt: number
   said: ToolCallUpdate
+  /** Of all that was said of it. */
+  bytes: number
   /** A call that we make of what the program does, such as changes of files; null: the program calls it one. */
   own: { tool: string; input: Record<string, unknown> } | null
   /** Its result is stored. */
@@ -29,6 +31,7 @@ export const newCall = (acpId: string): HostedCall => ({
   id: null,
   shownAt: 0,
   said: { toolCallId: acpId },
+  bytes: 0,
   own: null,
   isOver: false,
   approvalId: null,

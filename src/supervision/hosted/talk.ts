@@ -41,6 +41,8 @@ const MOST_QUESTION = 100_000
 const MOST_REQUESTS = 100
 /** Calls of one conversation that are remembered. A program that makes more starts new ones anyway. */
 const MOST_CALLS = 10_000
+/** Of calls that have not ended: their arguments, diffs and results. */
+const MOST_CALL_BYTES = 32 * 1024 * 1024
 
 export interface Talk {
   readonly pid: number | undefined
@@ -104,6 +106,7 @@ export async function openTalk(deps: TalkDeps): Promise<OpenedTalk> {
   const queue = createSaidQueue()
   const calls = new Map<string, HostedCall>()
   let requests: OpenRequest[] = []
+  let callBytes = 0
   let acpSession: string | null = null
   let isPrompting = false
   let isListening = false
@@ -117,6 +120,18 @@ export async function openTalk(deps: TalkDeps): Promise<OpenedTalk> {
     calls.set(acpId, fresh)
     if (calls.size > MOST_CALLS) calls.delete([...calls.keys()][0] ?? '')
     return fresh
+  }
+
+  function merge(into: HostedCall, update: Parameters<typeof mergeCall>[1]): void {
+    mergeCall(into, update)
+    const bytes = sizeOf(update)
+    into.bytes += bytes
+    callBytes += bytes
+    if (callBytes <= MOST_CALL_BYTES) return
+    callBytes = [...calls.values()].reduce((sum, one) => sum + (one.isOver ? 0 : one.bytes), 0)
+    if (callBytes <= MOST_CALL_BYTES) return
+    fail(hostFailed(`Its open calls have more than ${MOST_CALL_BYTES / 1024 / 1024} MB.`))
+    void process.end()
   }
 
   function push(said: Said, bytes: number): void {
@@ -179,14 +194,14 @@ export async function openTalk(deps: TalkDeps): Promise<OpenedTalk> {
       if (params.sessionId !== acpSession || !isListening) return
       const { update } = params
       if (update.sessionUpdate === 'tool_call' || update.sessionUpdate === 'tool_call_update') {
-        mergeCall(call(update.toolCallId), update)
+        merge(call(update.toolCallId), update)
       }
       push({ type: 'update', update }, sizeOf(update))
     })
     .onRequest(methods.client.session.requestPermission, async ({ params, signal }) => {
       refuseForeign(params.sessionId)
       const asked = call(params.toolCall.toolCallId)
-      mergeCall(asked, params.toolCall)
+      merge(asked, params.toolCall)
       const fields = { kind: 'permission' as const, call: asked, asked: params.toolCall, options: params.options }
       return ask<Extract<OpenRequest, { kind: 'permission' }>>(fields, signal, sizeOf(params))
     })

@@ -174,8 +174,8 @@ export function createTeller({ lane, talk, words, outputOf, onProgress }: Teller
     const unsaid = status === 'failed' ? 'It failed, and the agent’s program does not say why.' : 'Done.'
     await finish(call, { content: text === '' ? unsaid : text, isError: status === 'failed' })
     scope.inFlight.delete(call.id ?? '')
-    // A diff that was shown is in the log. Nothing else needs the texts of whole files.
-    delete call.said.content
+    // It is in the log. Nothing else needs the texts of whole files.
+    call.said = { toolCallId: call.acpId }
   }
 
   return {
