@@ -22,6 +22,7 @@ import { resolveSettings } from '../src/config/settings/resolve-settings.ts'
 import { settings } from '../src/config/settings/settings.ts'
 import { createMemoryFiles } from '../src/config/testing/memory-files.ts'
 import { type ErrorCode, errorCodes, ServerError } from '../src/domain/errors.ts'
+import { hosts } from '../src/hosts/hosts.ts'
 import { problemOf, problemShape } from '../src/http/problem.ts'
 import type { Route } from '../src/http/route.ts'
 import { createRouter } from '../src/http/server/router.ts'
@@ -99,7 +100,8 @@ describe('links', () => {
 
 /** An agent file. What an example leaves out is added. */
 function wholeAgent(code: string): string {
-  const parts = { name: 'name: example', model: 'model: { provider: demo }', instructions: 'instructions: Hi.' }
+  const ours = { model: 'model: { provider: demo }', instructions: 'instructions: Hi.' }
+  const parts = { name: 'name: example', ...(/^host:/m.test(code) ? {} : ours) }
   const missing = Object.entries(parts).filter(([key]) => !new RegExp(`^${key}:`, 'm').test(code))
   return [...missing.map(([, line]) => line), code].join('\n')
 }
@@ -117,6 +119,7 @@ describe('examples in YAML', () => {
           '/agent.yaml': wholeAgent(code),
           '/answers.yaml': 'answers: []',
           '/tools.ts': '',
+          '/shop/README.md': '',
           ...pemFiles,
         })
         return checkAgent('/agent.yaml', { env: {}, files }).issues.map(formatIssue)
@@ -525,6 +528,7 @@ describe('names', () => {
       ...Object.values(settings).flatMap(({ env }) => env),
       ...ofProviders,
       ...credentialNames.map(credentialVariable),
+      ...Object.values(hosts).flatMap(({ acp }) => acp.credentials),
       ...Object.values(EventType),
       ...others,
     ])

@@ -175,7 +175,7 @@ export interface OffSwitch {
 
 export type Words = Readonly<Record<string, unknown>>
 
-/** What the host's hooks say and want to hear. `event` is the host's own name of it. docs/do/host-a-coding-agent.md says which versions were tried. */
+/** What the host's hooks say and want to hear. `event` is the host's own name of it. docs/do/connect-a-coding-agent.md says which versions were tried. */
 interface HookWords {
   /** Events before which the host waits for a yes or no. */
   asks: readonly string[]

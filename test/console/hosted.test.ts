@@ -26,16 +26,6 @@ const work = [
   'say All done.',
 ].join('\n')
 
-const SHOTS = process.env.SHOTS
-async function shoot(page: Page, name: string): Promise<void> {
-  if (SHOTS === undefined) return
-  for (const theme of ['light', 'dark']) {
-    await page.evaluate(`document.documentElement.dataset.theme = ${JSON.stringify(theme)}`)
-    await page.screenshot({ path: join(SHOTS, `${name}-${theme}.png`) })
-  }
-  await page.evaluate("document.documentElement.dataset.theme = 'light'")
-}
-
 async function asked(house: ConsoleHouse, script: string): Promise<string> {
   await house.client.send(crypto.randomUUID(), script, { agent: CODER })
   await expect.poll(async () => (await house.client.approvals({ status: 'pending' })).length, LATE).toBe(1)
@@ -52,7 +42,6 @@ inBrowser('changes are reviewed file by file: one is edited, one kept, one throw
   await page.getByRole('heading', { name: /^Write 5 files to shop/ }).waitFor()
   const approve = page.getByRole('button', { name: /^Approve/ })
   expect(await barriersOf(page)).toEqual([])
-  await shoot(page, 'review-1280')
   // One of them is critical, so all that is written has to be looked at.
   await page.getByText('Open what is written and scroll to its end: 5 files to go.').waitFor()
   expect(await approve.getAttribute('aria-disabled')).toBe('true')
@@ -63,17 +52,14 @@ inBrowser('changes are reviewed file by file: one is edited, one kept, one throw
   await page.getByRole('button', { name: 'Edit notes.txt' }).click()
   const field = page.getByRole('textbox', { name: 'The whole file as it should be' })
   await field.fill('mine\n')
-  await shoot(page, 'edit-1280')
   await page.getByRole('button', { name: 'Keep the edit' }).click()
   await page.getByText('With your edit, this is written.').waitFor()
-  await page.getByText('mine', { exact: true }).first().waitFor()
+  await page.getByText('mine', { exact: true }).first().scrollIntoViewIfNeeded()
   await page.getByText('2 files to go').waitFor()
   await page.reload()
   await page.getByText('3 files to go').waitFor()
 
   for (const path of ['src/a.ts', 'notes.txt', '.github/workflows/deploy.yml']) await open(page, path)
-  await page.getByText('2 files to go').waitFor()
-  await shoot(page, 'opened-1280')
   await expect
     .poll(async () => {
       await page.mouse.move(640, 400)
@@ -86,13 +72,11 @@ inBrowser('changes are reviewed file by file: one is edited, one kept, one throw
   const dialog = page.getByRole('dialog')
   await dialog.getByText('Writes 3 files, keeps 1 for later, throws 1 away.').waitFor()
   expect(await barriersOf(page)).toEqual([])
-  await shoot(page, 'confirm-1280')
   await dialog.getByRole('button', { name: 'Approve' }).click()
   await expect.poll(async () => (await house.client.approval(id)).view.outcome?.facts.length, LATE).toBe(3)
   await page.goto(`${house.url}/console/inbox/${id}`)
-  await page.getByText('Thrown away').first().waitFor()
+  await page.getByText('Discarded').first().waitFor()
   expect(await barriersOf(page)).toEqual([])
-  await shoot(page, 'decided-1280')
   expect(complaints).toEqual([])
 
   const shop = (path: string) => join(house.dataDir, '../work/shop', path)
@@ -116,7 +100,6 @@ inBrowser('the review fits a phone, and its keys do what its buttons do', async 
   })
   await page.getByRole('heading', { name: /^Write 2 files to shop/ }).waitFor()
   await page.getByText('Writes 2 files.').waitFor()
-  await shoot(page, 'review-390')
   expect(await lookAt(page)).toMatchObject({ tooWide: 0, smallTargets: [], primaryButtons: ['Approvea'] })
   expect(await barriersOf(page)).toEqual([])
   await page.getByRole('radio', { name: 'Throw away' }).first().focus()
@@ -126,7 +109,6 @@ inBrowser('the review fits a phone, and its keys do what its buttons do', async 
   await page.locator('h2').first().focus()
   await page.keyboard.press('r')
   await page.getByRole('dialog').getByRole('textbox').fill('Both, or none.')
-  await shoot(page, 'reject-390')
   await page
     .getByRole('dialog')
     .getByRole('button', { name: /^Reject/ })
@@ -149,7 +131,6 @@ inBrowser('a chat with a hosted agent: a permission, its plan, its modes, its co
   // The program asks before it runs a command.
   await page.getByRole('heading', { name: /npm test/ }).waitFor()
   expect(await barriersOf(page)).toEqual([])
-  await shoot(page, 'permission-1280')
   await page
     .getByRole('article')
     .getByRole('button', { name: /^Reject/ })
@@ -161,20 +142,18 @@ inBrowser('a chat with a hosted agent: a permission, its plan, its modes, its co
   await page.getByRole('heading', { name: /^Change notes.txt/ }).waitFor()
   await page.getByText('Writes 1 file.').waitFor()
   await page.getByText('Progress: 0 of 2').waitFor()
-  await shoot(page, 'chat-1280')
   expect(await barriersOf(page)).toEqual([])
   await page.getByRole('button', { name: /^Approve/ }).click()
   await page.getByText('52K of 200K tokens · 0.25 USD').waitFor()
   await expect.poll(() => readFileSync(join(house.dataDir, '../work/shop/notes.txt'), 'utf8'), LATE).toBe('new')
 
   const field = page.getByRole('textbox', { name: /^Message/ })
-  await page.getByRole('combobox', { name: 'Mode' }).selectOption('Code')
+  await page.getByRole('combobox', { name: 'Mode', exact: true }).selectOption('Code')
   await page.getByRole('button', { name: 'Options' }).click()
   await page.getByRole('combobox', { name: 'Model' }).selectOption('Large')
   await page.getByRole('checkbox', { name: 'Thinks' }).check()
   await field.fill('/')
   await page.getByRole('option', { name: /review/ }).waitFor()
-  await shoot(page, 'composer-1280')
   expect(await barriersOf(page)).toEqual([])
   await field.press('ArrowDown')
   await field.press('Enter')
@@ -182,9 +161,8 @@ inBrowser('a chat with a hosted agent: a permission, its plan, its modes, its co
   await field.fill('state')
   await field.press('Enter')
   await page.getByText('{"mode":"code","config":{"model":"large","thinks":"true"}}').waitFor()
-  await expect.poll(() => page.getByRole('combobox', { name: 'Mode' }).inputValue(), LATE).toBe('code')
+  await expect.poll(() => page.getByRole('combobox', { name: 'Mode', exact: true }).inputValue(), LATE).toBe('code')
   await page.setViewportSize(PHONE)
-  await shoot(page, 'composer-390')
   expect(await lookAt(page)).toMatchObject({ tooWide: 0, smallTargets: [] })
   expect(complaints).toEqual([])
 })

@@ -24,6 +24,7 @@ test('a change of several files is told, read and decided file by file, and says
   const { client } = house
   expect(await client.agents.get(CODER)).toMatchObject({
     model: null,
+    capabilities: { tools: { clientProvided: false }, execution: { maxExecutionTime: 43_200_000 } },
     host: {
       name: 'custom',
       writes: 'worktree',
@@ -32,13 +33,18 @@ test('a change of several files is told, read and decided file by file, and says
       workspace: expect.stringMatching(/\/work\/shop$/),
     },
   })
-  const { asked } = await changed(
+  const { asked, session } = await changed(
     house,
     'write a.txt ONE\nwrite b.txt TWO\nwrite c.txt THREE\nwrite d.txt FOUR\nwrite .github/workflows/x.yml on: push\nleave ln -s a.txt link\nsay Done.',
   )
   const { view, approval_id: id } = asked
   expect(asked).toMatchObject({ kind: 'changes', risk: 'critical', tool: 'apply_changes' })
   expect(view.title).toBe('Write 5 files to shop +5 −4')
+  expect(view.context).toMatchObject({
+    request: expect.stringMatching(/^write a.txt ONE/),
+    said: expect.stringMatching(/Done\.$/),
+  })
+  expect((await client.sessions.get(session)).title).toMatch(/^write a.txt ONE/)
   expect(view.context.tool).toBe('Writes to the workspace what the agent has changed in its own copy, once')
   const fileOf = (path: string) => ({
     ...{ path, kind: 'modify', added_lines: 1, removed_lines: 1, risk: 'low', binary: false, fate: null },
@@ -131,15 +137,14 @@ test('a session tells what its program offers, and a message chooses of it', asy
   expect(await said('state', { mode: 'code', config: { model: 'large', thinks: true } })).toBe(
     '{"mode":"code","config":{"model":"large","thinks":"true"}}',
   )
+  expect((await client.sessions.get(session)).host).toMatchObject({
+    mode: 'code',
+    config: [{ value: 'large' }, { value: true }],
+  })
   expect(await said('', { command: 'plan' }).catch(({ code }) => code)).toBe('invalid_request')
   expect(await said('now', { command: 'plan' })).toContain('Ran /plan')
   expect(await said('state', { mode: 'none' })).toBe('invalid_request')
   await expect(client.send(crypto.randomUUID(), 'hello', { host: { mode: 'code' } })).rejects.toMatchObject({
     code: 'invalid_request',
-  })
-  // The session shows what was chosen.
-  expect((await client.sessions.get(session)).host).toMatchObject({
-    mode: 'code',
-    config: [{ value: 'large' }, { value: true }],
   })
 })

@@ -82,9 +82,9 @@ export async function openHostedHouse({ settings = {}, agent = {}, host = {}, en
     return { child, said, gone }
   }
 
-  async function serve() {
+  async function serve(...more: string[]) {
     // With a launcher's mark it ends with the test run, also if that is killed.
-    const { child, said, gone } = start(['serve', 'agent.yaml', '--port', '0'], null, {
+    const { child, said, gone } = start(['serve', 'agent.yaml', '--port', '0', ...more], null, {
       ...{ QUARTERDECK_RELAUNCHED: '1', ...env },
     })
     const url = await Promise.race([
@@ -109,10 +109,13 @@ export async function openHostedHouse({ settings = {}, agent = {}, host = {}, en
     return { status: response.status, body: (text.startsWith('{') ? JSON.parse(text) : { text }) as Row }
   }
 
-  async function ctl(...args: string[]) {
-    const { said, gone } = start(['ctl', ...args], null)
+  /** Any command of the program, in the folder of the server. */
+  async function command(...args: string[]) {
+    const { said, gone } = start(args, null)
     return { code: await gone, ...said }
   }
+
+  const ctl = (...args: string[]) => command('ctl', ...args)
 
   /** A verb that wants the passphrase. */
   async function deciding(...args: string[]) {
@@ -132,6 +135,7 @@ export async function openHostedHouse({ settings = {}, agent = {}, host = {}, en
     dataDir: join(cwd, '.quarterdeck'),
     token,
     call,
+    command,
     ctl,
     deciding,
     run,
@@ -174,12 +178,12 @@ export async function openHostedHouse({ settings = {}, agent = {}, host = {}, en
       const messages = ((await call('GET', `/sessions/${session}`)).body.messages ?? []) as Row[]
       return messages.flatMap(({ role, content }) => (role === 'assistant' ? [String(content)] : [])).join('\n')
     },
-    async kill(): Promise<void> {
-      server.child.kill('SIGKILL')
+    async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+      server.child.kill(signal)
       await server.gone
     },
-    async restart(): Promise<void> {
-      server = await serve()
+    async restart(...flags: string[]): Promise<void> {
+      server = await serve(...flags)
     },
     async [Symbol.asyncDispose]() {
       for (const child of [...children]) {

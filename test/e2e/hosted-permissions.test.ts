@@ -41,6 +41,17 @@ describe('a permission', () => {
     expect(texts).toContain('after')
   })
 
+  test('that is refused with a reason is told to the agent also where it asked something else meanwhile', async () => {
+    await house.say('first', 'ask-run touch never.txt', 'ask-empty')
+    await house.answer('first', { decision: 'reject', reason: 'Not here.' })
+    const ended = await house.answer('first', { decision: 'approve' })
+    expect(ended.status).toBe('completed')
+    const told = 'You said: Your operator refused your call of exec: Run touch never.txt. Their reason: Not here.'
+    expect(await house.texts('first')).toEqual([told])
+    await house.say('first', 'say next')
+    expect(await house.texts('first')).toEqual([told, 'next'])
+  })
+
   test('without input is of high risk, and nothing about it is remembered', async () => {
     await house.say('empty', 'ask-empty')
     const approval = await house.asked('empty')

@@ -318,7 +318,7 @@ function tests(host: Host): void {
   })
 
   test.runIf(host.name === 'codex')(
-    'does not run hooks that nobody has trusted: docs/do/host-a-coding-agent.md says so',
+    'does not run hooks that nobody has trusted: docs/do/connect-a-coding-agent.md says so',
     async () => {
       await using yard = await openYard(host)
 

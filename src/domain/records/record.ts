@@ -230,6 +230,9 @@ export function wordsOfAgent(record: AskedInWords): string {
 export const isSupervised = (wait: AnyRecord): wait is SupervisedRecord =>
   wait.wait === 'approval' ? isSupervisedApproval(wait) : wait.wait !== 'client_call' && wait.supervised !== undefined
 
+/** A coding agent asked it, elsewhere or hosted by this server: the owner of its session answers. */
+export const isOfCodingAgent = (wait: AnyRecord): wait is SupervisedRecord => isSupervised(wait) || isHostApproval(wait)
+
 /** An agent elsewhere asked it. */
 export const isSupervisedApproval = (wait: AnyRecord): wait is SupervisedApproval =>
   isHostApproval(wait) && wait.supervised.run !== true

@@ -45,8 +45,10 @@ export const LOCAL_USER = 'local_user'
 
 /** Throws `session_paused` or `session_ended`: the operator of a hosted agent lets it take no new message. */
 export function refuseStopped(session: Pick<SessionRecord, 'supervision'> | null): void {
-  const { hosted, status } = session?.supervision ?? {}
-  if (hosted !== undefined && (status === 'paused' || status === 'terminated')) throw stoppedError(status)
+  const { hosted, status, held = false } = session?.supervision ?? {}
+  if (hosted === undefined) return
+  if (status === 'terminated') throw stoppedError(status)
+  if (status === 'paused' || held) throw stoppedError('paused')
 }
 
 export const stoppedError = (status: 'paused' | 'terminated'): ServerError =>

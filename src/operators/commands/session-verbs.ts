@@ -1,7 +1,7 @@
 // Commands for sessions and their agents.
 
 import { ServerError } from '../../domain/errors.ts'
-import { isSupervised, type PersonRecord } from '../../domain/records/record.ts'
+import { isOfCodingAgent, type PersonRecord } from '../../domain/records/record.ts'
 import type { Caller } from '../../domain/supervision/decision.ts'
 import type { SupervisedStatus } from '../../domain/supervision/supervision.ts'
 import { shortIds } from '../../domain/text/id-prefix.ts'
@@ -109,7 +109,7 @@ async function waitingHere(
     const before: { before?: InboxPlace } = place === null ? {} : { before: place }
     const found = await services.inbox.list(by, { limit: PAGE, ...before })
     for (const item of found.items) {
-      const isHere = isSupervised(item)
+      const isHere = isOfCodingAgent(item)
         ? ids.has(item.sessionId) || (isPolicy(item) && (await roomOfPolicy(services, item)) === channelId)
         : channelId === services.defaultChannelId
       if (isHere) items.push(item)

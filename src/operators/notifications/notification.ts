@@ -3,7 +3,7 @@
 
 import type { Risk } from '../../domain/agent/tool-settings.ts'
 import {
-  isSupervised,
+  isOfCodingAgent,
   isWaiting,
   NOBODY_WAITS,
   nobodyWaitsSince,
@@ -44,7 +44,7 @@ export function notificationOf(
 ): Notification {
   const view = describeInShort(wait)
   const isLeft = nobodyWaitsSince(wait) !== null
-  const owner = isSupervised(wait) && wait.owner !== reader ? ` of ${nameOf(wait.owner)}` : ''
+  const owner = isOfCodingAgent(wait) && wait.owner !== reader ? ` of ${nameOf(wait.owner)}` : ''
   return {
     key: wait.id,
     title: `${nameOf(view.agent)}${owner} ${view.asks}`,

@@ -3,8 +3,7 @@ import { exampleWaiting, waitingShape } from '../shared/answer/waiting.ts'
 import { FeedbackSchema } from '../shared/request/feedback.ts'
 import { MessageSchema } from '../shared/request/message-limits.ts'
 import { SessionRowShape } from '../shared/request/session-row.ts'
-import { HostStateSchema } from '../shared/supervised/host-choices.ts'
-import { SupervisionSchema } from '../shared/supervised/schema.ts'
+import { HostStateSchema, SupervisionSchema } from '../shared/supervised/schema.ts'
 
 export const UserIdSchema = z
   .string()

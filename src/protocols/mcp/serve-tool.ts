@@ -116,7 +116,7 @@ function createProgress(mcpReq: ServerContext['mcpReq'], clock: Clock) {
   }
 }
 
-// How long a host lets a tool call block before it gives up. Found out with the real hosts; docs/do/host-a-coding-agent.md names the versions.
+// How long a host lets a tool call block before it gives up. Found out with the real hosts; docs/do/connect-a-coding-agent.md names the versions.
 
 /** Most clients are built on SDKs that wait for a minute. */
 const UNKNOWN: Omit<CallLimit, 'client'> = { seconds: 60, isExtended: false }

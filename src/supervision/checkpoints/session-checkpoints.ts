@@ -121,7 +121,7 @@ export function createSessionCheckpoints(deps: SessionCheckpointsDeps): SessionC
       (await store.supervised.checkpoint(safety.checkpoint_id)) ??
       (await record(sessionId, safety, by, 'checkpoint_before_restore'))
     const old = await sessions.get(sessionId)
-    const { host, prompt, channelId, tokenId, status } = old.supervision
+    const { host, prompt, channelId, tokenId, status, hosted } = old.supervision
     if (status !== 'terminated') {
       await sessions.terminate(by, sessionId, `Its workspace was restored to checkpoint ${id}.`)
     }
@@ -139,6 +139,7 @@ export function createSessionCheckpoints(deps: SessionCheckpointsDeps): SessionC
       mode,
       progressSnapshot,
       restoredFrom: id,
+      agent: hosted === undefined ? undefined : old.agent,
     })
     return { undo, session }
   }

@@ -27,7 +27,8 @@ import { createHeldTalks, type HeldTalksDeps, type Started } from './held-talks.
 import { startHostedProcess } from './hosted-process.ts'
 import { hostFailed, openTalk } from './talk.ts'
 import { createTerminals } from './terminals.ts'
-import { type WorkDeps, workRun } from './work-run.ts'
+import { workRun } from './work-run.ts'
+import type { WorkDeps } from './working.ts'
 
 export interface HostWorkDeps
   extends Omit<HeldTalksDeps, 'start' | 'store'>,
@@ -214,7 +215,8 @@ function environmentOf(
     XDG_DATA_HOME: join(home, '.local/share'),
   }
   const secrets = Object.entries(given).flatMap(([, value]) => (value.length >= 8 ? [value] : []))
-  return { env: { ...environment, ...caches, ...words.env, ...given }, secrets }
+  // Some of its own keep it from acting unasked, so no variable of ours replaces them.
+  return { env: { ...environment, ...caches, ...given, ...words.env }, secrets }
 }
 
 function folderIn(workspace: string, asked: string | null): string {

@@ -156,7 +156,9 @@ export function createHeldTalks(deps: HeldTalksDeps) {
       const { supervision, ...heard } = activity(now)
       // What was begun before the operator paused it goes on. `work-run.ts` refuses what is new.
       const next = status === 'paused' ? status : 'active'
-      return { ...heard, supervision: { ...supervision, status: next, ...present({ place: place ?? undefined }) } }
+      // While its program starts, nobody waits to hear from it.
+      const begins = { status: next, stallPaused: !held.has(sessionId) } as const
+      return { ...heard, supervision: { ...supervision, ...begins, ...present({ place: place ?? undefined }) } }
     })
     return session
   }
@@ -210,6 +212,8 @@ export function createHeldTalks(deps: HeldTalksDeps) {
     const { talk, isSame } = started
     const { session: now } = await takeStep(id, ({ session: { supervision }, at }) => ({
       supervision: {
+        stallPaused: false,
+        updatedAt: at,
         hosted: { ...supervision.hosted, acpSession: talk.acpSession },
         spawned: talk.pid === undefined ? null : { pid: talk.pid, startedAt: at },
       },
@@ -330,9 +334,10 @@ export function createHeldTalks(deps: HeldTalksDeps) {
 
     /** The work of a run is over for now: silence means nothing until there is more. */
     async rest(sessionId: string): Promise<void> {
-      await takeStep(sessionId, ({ at }) => ({ supervision: { turnEnded: true, updatedAt: at, silence: null } })).catch(
-        () => {},
-      )
+      await takeStep(sessionId, (now) => {
+        const { supervision, ...heard } = activity(now)
+        return { ...heard, supervision: { ...supervision, turnEnded: true, stallPaused: false } }
+      }).catch(() => {})
     },
 
     /** Stops a program that has hung, and asks it again. False: none of this session works here. */

@@ -349,7 +349,8 @@ export async function openTalk(deps: TalkDeps): Promise<OpenedTalk> {
       return isPrompting
     },
     get isGone() {
-      return hasFailed
+      // Its words are closed before it is known how it has ended.
+      return hasFailed || connection.signal.aborted
     },
     get requests() {
       return requests

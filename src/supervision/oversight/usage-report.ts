@@ -22,7 +22,7 @@ export interface UsageLine extends TokenSums, Omit<RunSums, 'took'> {
   /** Within how many ms half of the runs, and 95 of 100, ended well or came to a person. Null: none did. */
   p50: number | null
   p95: number | null
-  /** Null: it used a model without a price. */
+  /** Null: it used a model without a price, or worked in a coding agent’s program. */
   cost: number | null
 }
 
@@ -60,6 +60,9 @@ interface UsageDeps {
   prices: PriceSettings
   models: readonly { provider: string; name: string }[]
 }
+
+/** See `answersWith`. */
+const HOST = 'host'
 
 const modelOf = ({ provider, model }: UsageSum): string => `${provider}/${model}`
 
@@ -115,7 +118,8 @@ function addedUp(sums: readonly UsageSum[], prices: PriceSettings): UsageReport[
   }
   for (const sum of sums) {
     for (const name of counts) total[name] += sum[name]
-    const cost = costOfTokens(prices, sum)
+    // The program of a hosted agent pays for its models, and does not tell us.
+    const cost = sum.provider === HOST ? null : costOfTokens(prices, sum)
     total.cost = cost === null || total.cost === null ? null : total.cost + cost
   }
   const took = sums.map((sum) => sum.took).join('')

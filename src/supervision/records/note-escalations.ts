@@ -1,7 +1,7 @@
 // Whom `operators.escalation` asks, and when: on record, so that the trail says who could have answered.
 
 import type { Clock } from '../../domain/clock.ts'
-import { isSupervised, isWaiting, type SupervisedRecord } from '../../domain/records/record.ts'
+import { isOfCodingAgent, isWaiting, type SupervisedRecord } from '../../domain/records/record.ts'
 import type { EscalationSettings } from '../../domain/settings/supervision-settings.ts'
 import type { Store } from '../../store/store.ts'
 import { isSamePerson } from '../sessions/may-command.ts'
@@ -27,11 +27,16 @@ export function createNoteEscalations(deps: EscalationDeps): () => Promise<void>
     return [...new Set(due)].filter((name) => !escalatedTo.includes(name) && !isSamePerson(operators, name, owner))
   }
 
+  async function stillOpen(id: string): Promise<SupervisedRecord | null> {
+    const record = await store.waits.get(id)
+    return record !== null && isOfCodingAgent(record) && isWaiting(record) ? record : null
+  }
+
   async function note({ id, sessionId }: SupervisedRecord): Promise<void> {
-    await takeStep(sessionId, ({ session, waiting, at }) => {
-      const record = waiting.find((one) => one.id === id)
-      const names = record === undefined ? [] : newlyAsked(record, at)
-      if (record === undefined || names.length === 0) return {}
+    await takeStep(sessionId, async ({ session, at }) => {
+      const record = await stillOpen(id)
+      const names = record === null ? [] : newlyAsked(record, at)
+      if (record === null || names.length === 0) return {}
       const facts = {
         record: id,
         escalated_to: names.join(', '),
@@ -48,7 +53,7 @@ export function createNoteEscalations(deps: EscalationDeps): () => Promise<void>
   return async () => {
     if (escalation.length === 0) return
     const found = await store.waits.list({ isWaiting: true, limit: MOST_AT_ONCE })
-    for (const wait of found.filter(isSupervised)) {
+    for (const wait of found.filter(isOfCodingAgent)) {
       if (!isWaiting(wait) || newlyAsked(wait, clock.now()).length === 0) continue
       await note(wait).catch((error: unknown) =>
         logger.warn('an escalation could not be put on record yet', { wait_id: wait.id, error }),

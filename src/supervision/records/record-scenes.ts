@@ -27,7 +27,8 @@ export function createReadScenes({ store, clock }: SceneDeps): ReadScenes {
     const decidedLike = Map.groupBy(decided, likeOf)
     const ids = new Set([...records, ...decided].map(({ sessionId }) => sessionId))
     const sessions = new Map((await store.sessions.overview([...ids])).map((one) => [one.id, one]))
-    const own = open.filter(({ supervised }) => supervised === undefined)
+    // One talks with hosted agents as with our own.
+    const own = open.filter((one) => one.supervised === undefined || (one.wait === 'approval' && one.supervised.run))
     const said = await store.messages.lastWords(own.map(({ sessionId, createdAt: at }) => ({ sessionId, at })))
     const words = new Map(own.map(({ id }, i) => [id, said[i]]))
     const folderOf = ({ sessionId }: PersonRecord) => sessions.get(sessionId)?.elsewhere?.workspaceRoot ?? null

@@ -75,7 +75,8 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
       refuseWorkspace(session)
       const { status, updatedAt } = session.supervision
       // A hosted session that rests goes on with the next message.
-      const rests = to === 'active' && status === 'interrupted' && session.supervision.hosted !== undefined
+      const { hosted, held = false } = session.supervision
+      const rests = to === 'active' && status === 'interrupted' && hosted !== undefined && !held
       if (status === to || rests) return {}
       refuseEnded(session)
       return {
@@ -113,9 +114,11 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
   return {
     attach: createAttachAgent({ ...deps, openSession, alone }),
     arrive: presence.arrive,
-    async create({ id, owner, ...values }) {
+    async create({ id, owner, agent, ...values }) {
       if (values.title !== null) checkText(values.title, 'title', MOST_TITLE_CHARS)
-      return openSession(owner, { ...values, status: 'created' }, id)
+      if (agent === undefined) return openSession(owner, { ...values, status: 'created' }, id)
+      const rests = { status: 'interrupted', turnEnded: true, hosted: { acpSession: null } } as const
+      return openSession(owner, { ...values, ...rests }, id, { unlisted: false, agent })
     },
     async checkCapacity(owner, ending) {
       const open = await store.supervised.sessions({ statuses: openStatuses, limit: MORE_THAN_OPEN })

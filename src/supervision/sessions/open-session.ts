@@ -18,12 +18,12 @@ export type OpenSession = (
   values: Partial<Supervision> & Pick<Supervision, 'workspaceRoot' | 'host' | 'tokenId'>,
   /** By default a new one. */
   id?: string,
-  /** `unlisted`: lists do not show it. */
-  how?: { unlisted: boolean },
+  /** `unlisted`: lists do not show it. `agent`: the name of an agent of ours; left out: that of its host. */
+  how?: { unlisted: boolean; agent?: string },
 ) => Promise<SupervisedSession>
 
 export function createOpenSession({ log, clock, ids, logger, maxOpen, place }: OpenDeps): OpenSession {
-  return async (owner, values, id = ids.uuid(), { unlisted } = { unlisted: false }) => {
+  return async (owner, values, id = ids.uuid(), how = { unlisted: false }) => {
     const at = clock.now()
     const supervision: Supervision = present({
       ...newSupervision,
@@ -34,7 +34,7 @@ export function createOpenSession({ log, clock, ids, logger, maxOpen, place }: O
     const session: SupervisedSession = {
       id,
       owner,
-      agent: supervision.host,
+      agent: how.agent ?? supervision.host,
       activeAgent: null,
       status: 'active',
       createdAt: at,
@@ -45,7 +45,7 @@ export function createOpenSession({ log, clock, ids, logger, maxOpen, place }: O
       alias: null,
       messageCount: 0,
       state: undefined,
-      unlisted,
+      unlisted: how.unlisted,
       supervision,
     }
     const audit = [about(session, at, owner, { what: 'opened', workspace: supervision.workspaceRoot })]

@@ -68,4 +68,6 @@ export interface NewSupervised
   id?: string
   owner: string
   prompt: string
+  /** Name of the agent that works in it in a program of ours. Undefined: an agent elsewhere. */
+  agent?: string | undefined
 }

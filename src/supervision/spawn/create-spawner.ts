@@ -2,7 +2,8 @@
 // the settings. From there on it is like every other hosted agent.
 
 import type { HostAgent } from '../../domain/agent/agent.ts'
-import { ServerError } from '../../domain/errors.ts'
+import { hasCode, ServerError } from '../../domain/errors.ts'
+import type { RunInput } from '../../domain/session/run.ts'
 import type { Runs } from '../../engine/ports/runs.ts'
 import { refuseUnknownOwner } from '../sessions/may-command.ts'
 import type { SupervisedSessions } from '../sessions/supervised-sessions.ts'
@@ -15,6 +16,8 @@ export interface Spawner {
   start(wanted: SpawnRequest): Promise<SupervisedSession>
   /** Throws what `start` would refuse. Starts nothing. */
   check(wanted: SpawnRequest): Promise<void>
+  /** A hosted agent that rests hears at once what its operator has sent it. One that works hears it after that, one elsewhere with its next call. */
+  wake(sessionId: string): Promise<void>
 }
 
 export interface SpawnRequest {
@@ -31,7 +34,7 @@ export interface SpawnRequest {
 }
 
 export interface SpawnerDeps extends Pick<SessionParts, 'operators' | 'takeStep' | 'ids'> {
-  sessions: Pick<SupervisedSessions, 'checkCapacity'>
+  sessions: Pick<SupervisedSessions, 'get' | 'checkCapacity'>
   /** See `startedAgents`. */
   agents: readonly HostAgent[]
   /** The name of the host that is started where nobody says which. Null: the settings name none. */
@@ -40,6 +43,8 @@ export interface SpawnerDeps extends Pick<SessionParts, 'operators' | 'takeStep'
   findWorkspace: (asked: string) => AllowedWorkspace
   runs: Pick<Runs, 'start'>
 }
+
+const nothingNew: RunInput = { messages: [], instructions: [], context: [], clientTools: [] }
 
 export function createSpawner(deps: SpawnerDeps): Spawner {
   const { sessions, takeStep, operators, agents, usual, lacks, runs, ids } = deps
@@ -95,10 +100,7 @@ export function createSpawner(deps: SpawnerDeps): Spawner {
         owner,
         agent: agent.name,
         session: { create: { id: ids.uuid(), started } },
-        input: {
-          ...{ messages: [{ id: ids.uuid(), role: 'user', content: prompt }] },
-          ...{ instructions: [], context: [], clientTools: [] },
-        },
+        input: { ...nothingNew, messages: [{ id: ids.uuid(), role: 'user', content: prompt }] },
         origin: 'background',
       })
       const details = { what: 'opened', workspace: workspace.path, host: agent.host.name }
@@ -106,6 +108,22 @@ export function createSpawner(deps: SpawnerDeps): Spawner {
     },
     async check(wanted) {
       await prepare(wanted)
+    },
+    async wake(sessionId) {
+      const session = await sessions.get(sessionId)
+      if (session.supervision.hosted === undefined) return
+      try {
+        await runs.start({
+          owner: session.owner,
+          agent: null,
+          session: { existing: session },
+          input: nothingNew,
+          origin: 'background',
+          onBusy: 'queue',
+        })
+      } catch (error) {
+        if (!hasCode(error, 'approval_pending', 'session_paused')) throw error
+      }
     },
   }
 }

@@ -38,8 +38,8 @@ export function createSendNudge({ takeStep, push, defaultMessage, clock, ids, lo
       return null
     })
     await takeStep(session.id, (now): Changes => {
-      // The window was closed meanwhile.
-      if (!isOpen(now.session.supervision)) return {}
+      // The window was closed meanwhile. A hosted agent that rests hears it with its next prompt.
+      if (!isOpen(now.session.supervision) && now.session.supervision.hosted === undefined) return {}
       const open = alertOf(now)
       // The nudge may have ended the alert already. It was nudged all the same: the agent is not back by itself.
       const target = alert ?? open

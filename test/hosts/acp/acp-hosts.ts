@@ -6,9 +6,12 @@ import type { Step } from '../scripted-model.ts'
 type Files = Readonly<Record<string, string>>
 
 export interface AcpHost {
-  env: Readonly<Record<string, string>>
   /** Its settings for the model, by path below HOME. */
   files(given: Files): Files
+  /** What people wrote into the workspace for agents: CLAUDE.md, AGENTS.md, GEMINI.md. */
+  readsInstructions: boolean
+  /** It knows a conversation that was cut off while a person was asked. */
+  isResumed: boolean
   /** The tool's name under which a command is asked about. */
   shellTool: string
   shell(command: string): Step
@@ -20,8 +23,9 @@ export interface AcpHost {
 
 export const acpHosts: Readonly<Record<Host['name'], AcpHost>> = {
   claude: {
-    env: {},
     files: (given) => given,
+    readsInstructions: true,
+    isResumed: true,
     shellTool: 'Bash',
     shell: (command) => ({ call: 'Bash', input: { command, description: 'Write a file' } }),
     write: (workspace, name, text) => ({ call: 'Write', input: { file_path: `${workspace}/${name}`, content: text } }),
@@ -32,12 +36,13 @@ export const acpHosts: Readonly<Record<Host['name'], AcpHost>> = {
     },
   },
   codex: {
-    env: {},
     // A model that Codex knows, so that it offers `apply_patch` and does not warn.
     files: ({ '.codex/config.toml': config = '', ...others }) => ({
       ...others,
       '.codex/config.toml': config.replace('gpt-5-codex', 'gpt-5.5'),
     }),
+    readsInstructions: true,
+    isResumed: true,
     shellTool: 'exec_command',
     // Its own sandbox does not work in ours where the server is root, so its model has to ask for what is outside of it.
     shell: (command) => ({
@@ -57,16 +62,20 @@ export const acpHosts: Readonly<Record<Host['name'], AcpHost>> = {
     },
   },
   copilot: {
-    env: {},
     files: (given) => given,
+    readsInstructions: true,
+    isResumed: true,
     shellTool: 'bash',
     shell: (command) => ({ call: 'bash', input: { command, description: 'Write a file' } }),
     write: (workspace, name, text) => ({ call: 'create', input: { path: `${workspace}/${name}`, file_text: text } }),
     fearless: { args: ['--allow-all-tools'], files: {}, prompt: 'run' },
   },
   gemini: {
-    env: {},
     files: (given) => given,
+    // Not without trust in the workspace.
+    readsInstructions: false,
+    // It finds none in which the model has not answered yet.
+    isResumed: false,
     shellTool: 'run_shell_command',
     shell: (command) => ({ call: 'run_shell_command', input: { command, description: 'Write a file' } }),
     write: (workspace, name, text) => ({

@@ -82,7 +82,8 @@ export async function openAcpYard(of: Host, { script, isFearless = false }: AcpY
   const configDir = join(home, '.config', 'quarterdeck')
   const outside = join(folder, 'outside.txt')
   for (const one of [workspace, data, configDir]) mkdirSync(one, { recursive: true, mode: 0o700 })
-  writeFileSync(join(workspace, 'README.md'), '# Shop\n')
+  for (const name of ['CLAUDE.md', 'AGENTS.md', 'GEMINI.md'])
+    writeFileSync(join(workspace, name), 'Mind the kumquat.\n')
   for (const args of [
     ['init', '-q'],
     ['add', '.'],
@@ -90,7 +91,7 @@ export async function openAcpYard(of: Host, { script, isFearless = false }: AcpY
   ])
     execFileSync('git', args, { cwd: workspace })
   const model = await startScriptedModel((_results, _tools, asked) => script(asked, { workspace, outside, host }))
-  const variables = { ...of.env(model.url), ...host.env }
+  const variables = of.env(model.url)
   const files = host.files(of.files(model.url))
   const added = isFearless ? host.fearless.files : {}
   writeFileSync(join(folder, 'agent'), starter(program, [...Object.entries(files), ...Object.entries(added)]), {

@@ -1,7 +1,9 @@
 // Each real agent, hosted by a real server over ACP: what docs/do/host-a-coding-agent.md says of it is tried here.
 
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { type Host, hosts, programOf } from '../hosts.ts'
+import { folderOf, type Host, hosts, programOf } from '../hosts.ts'
 import type { AcpYardOptions } from './acp-yard.ts'
 import { openAcpYard } from './acp-yard.ts'
 
@@ -38,6 +40,14 @@ const script: AcpYardOptions['script'] = ({ name, results }, { workspace, outsid
 }
 
 function tests(host: Host): void {
+  test('is the version that the docs name', () => {
+    const manifest = join(folderOf(host.acp), 'node_modules', host.acp.package, 'package.json')
+    const { version } = JSON.parse(readFileSync(manifest, 'utf8'))
+
+    expect(version).toBe(host.acp.version)
+    expect(readFileSync('docs/do/host-a-coding-agent.md', 'utf8')).toContain(` ${version} |`)
+  })
+
   const open = (options: Partial<AcpYardOptions> = {}) => openAcpYard(host, { script, ...options })
 
   test('talks: the answer arrives as text, and the log has it', async () => {
@@ -51,6 +61,7 @@ function tests(host: Host): void {
       expect.objectContaining({ role: 'user', content: 'Say [[hello]].' }),
       expect.objectContaining({ role: 'assistant', content: 'The word is marzipan.' }),
     ])
+    expect(yard.model.lastRequest().includes('Mind the kumquat.')).toBe(yard.host.readsInstructions)
   })
 
   test('asks before a command and at the end for its changes, which are written once', async () => {
@@ -135,7 +146,10 @@ function tests(host: Host): void {
     await yard.say('Say [[hello]].')
     await yard.rested()
     expect(yard.model.lastRequest()).toContain('Please [[run]] it.')
-    expect(yard.model.lastRequest()).not.toContain('The program that had this conversation is gone')
+    // A host that cannot go on in the same conversation is told what was said.
+    expect(yard.model.lastRequest().includes('The program that had this conversation is gone')).toBe(
+      !yard.host.isResumed,
+    )
   })
 
   test('has its changes written once, although the server was killed while a person looked at them', async () => {

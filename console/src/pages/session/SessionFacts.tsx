@@ -78,7 +78,7 @@ export function SessionFacts({ session }: { session: Session }) {
           {shortCount(tokens)}
         </Fact>
       )}
-      {used !== undefined && used.total.runs > 0 && (
+      {!session.hosted && used !== undefined && used.total.runs > 0 && (
         <Fact name="Cost" {...(used.total.cost === null ? { title: 'A model of this session has no price.' } : {})}>
           {costWord(used.total.cost, used.prices.currency)}
         </Fact>

@@ -172,6 +172,7 @@ function addSessionVerbs(command: Command, on: On): void {
     .action(on(async () => (await verbs()).start))
   inSession(add(command, 'steer', 'Sends an agent a message, with the result of its next call.'))
     .argument('<text...>', 'the message')
+    .option('--now', 'wake a hosted agent that rests, so that it gets it at once')
     .action(on(async () => (await verbs()).steer))
   inSession(add(command, 'task', 'Leaves a task for the next session in the same workspace.'))
     .argument('<text...>', 'the task')

@@ -68,8 +68,14 @@ export async function terminate(
   context.say(answer, 'Terminated. What was pending is interrupted.')
 }
 
-export const steer = (context: CtlContext, words: string[], inSession: InSession): Promise<void> =>
-  tell(context, inSession, 'steer', { text: words.join(' ') }, 'The agent gets it with its next result.')
+export const steer = (
+  context: CtlContext,
+  words: string[],
+  { now, ...inSession }: InSession & { now?: boolean },
+): Promise<void> =>
+  now === true
+    ? tell(context, inSession, 'steer', { text: words.join(' '), now }, 'The agent gets it as soon as it can.')
+    : tell(context, inSession, 'steer', { text: words.join(' ') }, 'The agent gets it with its next result.')
 
 export async function task(
   context: CtlContext,

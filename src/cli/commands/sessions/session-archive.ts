@@ -123,7 +123,8 @@ const sessionLine: z.ZodType<ArchivedSession> = z
     if (value.entries.some(({ seq }, i) => seq <= (value.entries[i - 1]?.seq ?? 0))) problem('entries', 'out of order')
     const runs = new Map(value.runs.map(({ id, status }) => [id, status]))
     // The runs in the log of an agent elsewhere are not ours.
-    const isElsewhere = value.session.supervision !== undefined
+    const { supervision } = value.session
+    const isElsewhere = supervision !== undefined && supervision.hosted === undefined
     if (!isElsewhere && value.entries.some(({ runId }) => runId !== null && !runs.has(runId)))
       problem('entries', 'one belongs to an unknown run')
     const { waits = [], files = [], proposals = [], instructions = [], checkpoints = [], notes = [] } = value
@@ -150,18 +151,24 @@ const sessionLine: z.ZodType<ArchivedSession> = z
     const owned = [...files, ...instructions, ...checkpoints, ...notes.map(({ session: sessionId }) => ({ sessionId }))]
     if (owned.some(({ sessionId }) => sessionId !== value.session.id))
       problem('session', 'a record of another session is with it')
-    if (waits.some(({ sessionId, runId }) => sessionId !== value.session.id || (!isElsewhere && !runs.has(runId))))
+    const ofRuns = waits.filter((one) => !isSupervised(one))
+    if (
+      waits.some(({ sessionId }) => sessionId !== value.session.id) ||
+      (!isElsewhere && ofRuns.some(({ runId }) => !runs.has(runId)))
+    )
       problem('waits', 'one belongs to another session or an unknown run')
-    if (waits.some((one) => isSupervised(one) !== isElsewhere)) problem('waits', 'one is of another kind of session')
+    const isOther = isElsewhere ? ofRuns.length > 0 : supervision === undefined && ofRuns.length < waits.length
+    if (isOther) problem('waits', 'one is of another kind of session')
     if (isElsewhere) return
     // Nobody could answer it, and it would never end.
-    if (waits.some(({ status, runId }) => status === 'pending' && isFinished(runs.get(runId) ?? 'completed')))
+    if (ofRuns.some(({ status, runId }) => status === 'pending' && isFinished(runs.get(runId) ?? 'completed')))
       problem('waits', 'one is pending on a run that has ended')
   })
 
 /**
  * The session as it is imported. The process, connection and workspace of an agent elsewhere stay behind, so it has ended: nothing in it
- * waits, and nothing is written any more. A session of our own agents stays as it is.
+ * waits, and nothing is written any more. A session of our own agents stays as it is. So do the runs of a hosted one: its program starts
+ * anew, and is told what was said.
  */
 function withoutAgent(archived: ArchivedSession): ArchivedSession {
   const { session, entries, waits = [] } = archived
@@ -187,6 +194,7 @@ function withoutAgent(archived: ArchivedSession): ArchivedSession {
         stallPaused: false,
         givenInstructions: [],
         openNudge: null,
+        ...(supervision.hosted === undefined ? {} : { hosted: { ...supervision.hosted, acpSession: null } }),
       },
     },
     // Every run in the log has its end.

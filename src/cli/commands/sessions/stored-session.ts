@@ -71,7 +71,7 @@ async function waitsOf(store: StoreReads, sessionId: string): Promise<AnyRecord[
 async function proposalsOf(store: StoreReads, waits: readonly AnyRecord[]): Promise<Proposal[]> {
   const found: Proposal[] = []
   for (const wait of waits) {
-    if (wait.wait !== 'approval' || wait.kind !== 'diff') continue
+    if (wait.wait !== 'approval' || (wait.kind !== 'diff' && wait.kind !== 'changes')) continue
     for (const id of [wait.id, agentsProposalId(wait.id)]) {
       const proposal = await store.supervised.proposal(id)
       if (proposal !== null) found.push(proposal)

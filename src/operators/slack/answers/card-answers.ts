@@ -1,7 +1,7 @@
 // Hands a person's answer to the part that decides, and shows on the card what goes on.
 
 import { ServerError } from '../../../domain/errors.ts'
-import { isSupervised, isWaiting, type PersonRecord } from '../../../domain/records/record.ts'
+import { isOfCodingAgent, isWaiting, type PersonRecord } from '../../../domain/records/record.ts'
 import type { SessionRecord } from '../../../domain/session/session.ts'
 import type { Caller, Decision } from '../../../domain/supervision/decision.ts'
 import { gatheredYeses } from '../../../domain/supervision/quorum.ts'
@@ -99,7 +99,7 @@ export function createCardAnswers({ services, cards, operators, noteRefused, clo
       const session = await services.session(wait.sessionId)
       if (session === null) return says('This is gone: its session was deleted.')
       if (actionIn(actionsOf(wait), action) === undefined) return says('This cannot be answered like that.')
-      if (isSupervised(wait)) refuseForeignCommand(operators, by, session.owner, clock.now() - wait.createdAt)
+      if (isOfCodingAgent(wait)) refuseForeignCommand(operators, by, session.owner, clock.now() - wait.createdAt)
       return isWaiting(wait) ? null : await late(by, wait)
     } catch (error) {
       return explain(by, wait, action, error, isTry)

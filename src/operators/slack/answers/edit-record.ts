@@ -25,9 +25,9 @@ const MOST_BYTES = 5_000_000
 const MOST_ARGUMENTS = 100_000
 const MOST_SHOWN = 2_500
 
-/** What can be edited: a change of a file, and the arguments of a call. */
+/** What can be edited: a change of a file, and the arguments of a call. Several files are chosen from in the console. */
 export const isEditable = (wait: PersonRecord): wait is Approval =>
-  wait.wait === 'approval' && isWaiting(wait) && actionNamesOf(wait).includes('edit')
+  wait.wait === 'approval' && wait.kind !== 'changes' && isWaiting(wait) && actionNamesOf(wait).includes('edit')
 
 export async function editRecord(
   context: AnswerContext,

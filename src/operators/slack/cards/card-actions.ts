@@ -88,10 +88,11 @@ export const repliesTo = (actions: readonly RecordAction[]): string[] =>
     return [text !== '' && WORDS_WITH_TEXT.includes(name) ? withText : name]
   })
 
-export function replyHint({ actions, body }: RecordView): string {
+export function replyHint({ actions, body, changes }: RecordView): string {
   const replies = repliesTo(actions).map((one) => `with ${one}`)
   const edit = actions.find(({ takes }) => takes === 'edit')
   const asJson = body.some(({ type }) => type === 'arguments') ? ' as JSON' : ''
   const hint = `Or reply in this thread ${replies.slice(0, -1).join(', ')}, or ${replies.at(-1)}.`
+  if (changes !== undefined) return `${hint} To choose among the files, or to edit one, open it in the console.`
   return edit === undefined ? hint : `${hint} To edit it first, attach ${edit.text}${asJson} to your reply.`
 }

@@ -131,11 +131,16 @@ const MOST_CHANGED_LINES = 20
 const MOST_LINE_CHARS = 300
 const MOST_CHARS = 2_600
 
-/** `shown` is a unified diff with its two header lines, in which hidden characters are marked. The card says the path itself. */
+/** `shown` is a unified diff in which hidden characters are marked. The card says the path of a single file itself. */
 function diffExcerpt(shown: string, room: Room = 1): DiffExcerpt {
   const lines = shown.replace(/\n$/, '').split('\n')
-  const body = /^--- /.test(lines[0] ?? '') && /^\+\+\+ /.test(lines[1] ?? '') ? lines.slice(2) : lines
-  const isChange = (line: string): boolean => line.startsWith('+') || line.startsWith('-')
+  const isHeader = (line: string | undefined, i: number): boolean =>
+    (line?.startsWith('--- ') === true && lines[i + 1]?.startsWith('+++ ') === true) ||
+    (line?.startsWith('+++ ') === true && lines[i - 1]?.startsWith('--- ') === true)
+  const headers = lines.filter(isHeader)
+  const isOne = headers.length === 2 && isHeader(lines[0], 0)
+  const body = isOne ? lines.slice(2) : lines
+  const isChange = (line: string): boolean => /^[+-]/.test(line) && (isOne || !headers.includes(line))
   const all = body.filter(isChange).length
   const kept: string[] = []
   let changes = 0

@@ -83,6 +83,30 @@ describe('an open card', () => {
     expect(files).toEqual([])
   })
 
+  test('of changes of several files shows the first of them, and leads to the console for a choice', () => {
+    const one = { kind: 'modify' as const, addedLines: 1, removedLines: 0, warnings: [], protectedBecause: null }
+    const changes = Array.from({ length: 22 }, (_, i) => ({
+      ...{ ...one, path: `${i}.ts`, hasHiddenText: false, risk: 'low' as const, isBinary: false },
+    }))
+    const { supervised } = permission
+    const wait: Approval = {
+      ...{ ...permission, kind: 'changes', tool: 'apply_changes', title: 'Write 22 files to shop +22 −0' },
+      ...{ description: changes.map(({ path }) => `Change ${path} +1 −0`).join('\n'), action: null },
+      ...(supervised === undefined ? {} : { supervised: { ...supervised, run: true, changes } }),
+    }
+    const diff = changes.map(({ path }) => `--- a/${path}\n+++ b/${path}\n@@ -0,0 +1 @@\n+new`).join('\n')
+    const text = linesOf(card(about(wait, diff)))
+      .join('\n')
+      .replaceAll('\n| ', '\n')
+
+    expect(text).toContain('Write 22 files to shop +22 −0')
+    expect(text).toContain('Change 19.ts +1 −0\n… and 2 more')
+    expect(text).toContain('--- a/0.ts\n+++ b/0.ts\n@@ -0,0 +1 @@\n+new')
+    expect(text).toContain('… 2 more changed lines. The whole diff is in the thread.')
+    expect(text).toContain('To choose among the files, or to edit one, open it in the console.')
+    expect(text).toContain(CONSOLE)
+  })
+
   test('of a tool call shows the tool, what it does, its arguments and its preview', () => {
     const { text, blocks } = card(about({ ...toolCall, preview: 'Dear Bob,\nhello.' }))
 

@@ -250,6 +250,14 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
             },
             reject: { decision: 'reject', reason: 'Not on a Friday.' },
             'with other arguments': { decision: 'approve', arguments: { to: 'eve@example.com' } },
+            'changes of several files': {
+              decision: 'approve',
+              arguments: {
+                leave: ['src/a.ts'],
+                discard: ['notes.txt'],
+                edit: { 'src/b.ts': 'export const limit = 20\n' },
+              },
+            },
             'a result in its place': { decision: 'respond', result: 'Bob has it already.' },
             'the answer to a question': { decision: 'respond', result: { size: 'L' } },
             'a change, edited': { decision: 'approve', content: 'export const limit = 20\n' },

@@ -244,7 +244,7 @@ export const DecisionSchema = z
     ),
     reason: z.string().max(2_000).exactOptional(),
     arguments: editedArguments.describe(
-      'Replace all arguments of the call. A secret that is left as `[masked]` stays what it is.',
+      'Replace all arguments of the call. A secret that is left as `[masked]` stays what it is. With the kind `changes`: `leave` and `discard` are lists of paths, and `edit` has the whole new text of each path that a person has edited.',
     ),
     force: z
       .boolean()

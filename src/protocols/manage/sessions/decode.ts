@@ -7,7 +7,7 @@ import type { Request } from '../../../http/route.ts'
 import { MessageSchema } from '../../shared/request/message-limits.ts'
 import { SentFilesSchema, sentFiles } from '../../shared/request/sent-file.ts'
 import { validBody } from '../../shared/request/validate.ts'
-import { HostChoiceSchema } from '../../shared/supervised/host-choices.ts'
+import { HostChoiceSchema } from '../../shared/supervised/schema.ts'
 
 export const sessionTag = 'Sessions and runs'
 export const sessionParams = { id: z.string().describe('UUID, ULID, or the name that its client chose.') }

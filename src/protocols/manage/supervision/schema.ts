@@ -95,6 +95,12 @@ export const NudgeSchema = z
 
 export const TerminateSchema = z.strictObject({ reason: ReasonSchema.exactOptional() }).meta({ id: 'Terminate' })
 export const NewInstructionSchema = z.strictObject({ text: TextSchema }).meta({ id: 'NewInstruction' })
+export const SteeringSchema = z
+  .strictObject({
+    text: TextSchema,
+    now: z.boolean().exactOptional().describe('Wake a hosted agent that rests, so that it hears it at once.'),
+  })
+  .meta({ id: 'Steering' })
 export const NewModeSchema = z.strictObject({ mode: z.enum(operationalModes) }).meta({ id: 'NewMode' })
 export const StallsSchema = z.strictObject({ enabled: z.boolean() }).meta({ id: 'StallsSwitch' })
 export const HandoverSchema = z

@@ -6,6 +6,7 @@ import { answer } from '../../../http/describe-answer.ts'
 import type { Reply, Request, Route, RouteDescription } from '../../../http/route.ts'
 import type { SupervisedSessions } from '../../../supervision/sessions/supervised-sessions.ts'
 import type { SupervisedSession } from '../../../supervision/sessions/take-step.ts'
+import type { Spawner } from '../../../supervision/spawn/create-spawner.ts'
 import type { Stalls } from '../../../supervision/stalls/stalls.ts'
 import { callerOf } from '../../shared/request/caller.ts'
 import { SupervisionSchema } from '../../shared/supervised/schema.ts'
@@ -22,6 +23,7 @@ import {
   NoBodySchema,
   NudgeSchema,
   StallsSchema,
+  SteeringSchema,
   sessionParams,
   TerminateSchema,
   supervisionTag as tag,
@@ -33,6 +35,7 @@ export interface SupervisedSessionRoutesDeps {
     'get' | 'pause' | 'resume' | 'terminate' | 'steer' | 'addTask' | 'ofWorkspace' | 'setMode' | 'handOver'
   >
   stalls: Pick<Stalls, 'nudgeSession' | 'setEnabled'>
+  spawner: Pick<Spawner, 'wake'>
 }
 
 // Through the local socket, what allows an agent more needs the passphrase. What allows it less, or only tells it something, does not.
@@ -55,7 +58,7 @@ const describeTask = (): RouteDescription => ({
 })
 
 export function createSupervisedSessionRoutes(deps: SupervisedSessionRoutesDeps): Route[] {
-  const { sessions, stalls } = deps
+  const { sessions, stalls, spawner } = deps
 
   /** Names the session in the log line of the request, too. */
   function sessionIn(request: Request, reply: Reply): string {
@@ -76,13 +79,19 @@ export function createSupervisedSessionRoutes(deps: SupervisedSessionRoutesDeps)
       reply.json(200, supervisionView(await act(callerOf(request), id, body)))
     }
 
-  const instructing =
-    (instruct: SupervisedSessions['steer']): Route['handle'] =>
-    async (request, reply) => {
-      const id = sessionIn(request, reply)
-      const { text } = await decodeBody(request, NewInstructionSchema)
-      reply.json(202, instructionView(await instruct(callerOf(request), id, text)))
-    }
+  async function steer(request: Request, reply: Reply): Promise<void> {
+    const id = sessionIn(request, reply)
+    const { text, now = false } = await decodeBody(request, SteeringSchema)
+    const instruction = await sessions.steer(callerOf(request), id, text)
+    if (now) await spawner.wake(id)
+    reply.json(202, instructionView(instruction))
+  }
+
+  async function addTask(request: Request, reply: Reply): Promise<void> {
+    const id = sessionIn(request, reply)
+    const { text } = await decodeBody(request, NewInstructionSchema)
+    reply.json(202, instructionView(await sessions.addTask(callerOf(request), id, text)))
+  }
 
   async function leaveTask(request: Request, reply: Reply): Promise<void> {
     const { owner } = request.principal
@@ -147,19 +156,25 @@ export function createSupervisedSessionRoutes(deps: SupervisedSessionRoutesDeps)
       describe: () => ({
         ...shared,
         description:
-          'The text goes out with every result until the agent’s next call proves that it has it. At most 50 wait.',
-        body: { schema: NewInstructionSchema, examples: { steer: { text: 'Use the test database.' } } },
+          'The text goes out with every result until the agent’s next call proves that it has it. A hosted agent hears it when it has done what it is at, or with its next message; with `now`, one that rests hears it at once. At most 50 wait.',
+        body: {
+          schema: SteeringSchema,
+          examples: {
+            steer: { text: 'Use the test database.' },
+            'wake it up': { text: 'Use the test database.', now: true },
+          },
+        },
         responses: { 202: answer('The text waits for the agent.', InstructionSchema) },
         errors: [...commandErrors, 'session_ended', 'limit'],
       }),
-      handle: instructing(sessions.steer),
+      handle: steer,
     },
     {
       ...command,
       path: '/sessions/:id/task',
       summary: 'Leave a task for the next session in this workspace',
       describe: describeTask,
-      handle: instructing(sessions.addTask),
+      handle: addTask,
     },
     {
       ...command,
@@ -200,6 +215,7 @@ export function createSupervisedSessionRoutes(deps: SupervisedSessionRoutesDeps)
       }),
       handle: commanding(NudgeSchema, async (by, id, { message }) => {
         await stalls.nudgeSession(by, id, message)
+        await spawner.wake(id)
         return sessions.get(id)
       }),
     },

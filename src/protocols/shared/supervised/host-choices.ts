@@ -1,59 +1,10 @@
-// What a client can choose in the session of a hosted agent: how it is told, out of the session's state, and how it is sent.
+// What a client can choose in the session of a hosted agent, out of the session's state.
 
-import { z } from 'zod'
 import { ServerError } from '../../../domain/errors.ts'
 import { isRecord } from '../../../domain/is-record.ts'
 import type { SessionRecord } from '../../../domain/session/session.ts'
 import { acpOf } from '../../../hosts/hosts.ts'
-
-const id = z.string().max(1_000)
-
-/** As `forwardedProps.host` of AG-UI. */
-export const HostChoiceSchema = z
-  .strictObject({
-    mode: id.exactOptional().describe('Id of a mode.'),
-    command: id.exactOptional().describe('Name of a command. The message follows it.'),
-    config: z
-      .record(id, z.union([id, z.boolean()]))
-      .exactOptional()
-      .describe('Values of options, by their ids.'),
-  })
-  .describe('For hosted agents: what their program offers. It lasts until something else is chosen.')
-  .meta({ id: 'HostChoice' })
-export type HostChoice = z.output<typeof HostChoiceSchema>
-
-const text = z.string()
-const named = z.strictObject({ id: text, name: text, description: text.nullable() })
-
-export const HostStateSchema = z
-  .strictObject({
-    mode: text.nullable().describe('Null: the program has no modes, or has not told yet.'),
-    modes: z.array(named).describe('Without those in which nobody would be asked.'),
-    commands: z.array(z.strictObject({ name: text, description: text, hint: text.nullable() })),
-    config: z.array(
-      named.extend({
-        value: z.union([text, z.boolean()]),
-        values: z
-          .array(z.strictObject({ value: text, name: text }))
-          .nullable()
-          .describe('Null: it is on or off.'),
-      }),
-    ),
-    usage: z
-      .strictObject({
-        used: z.number().describe('Tokens in the context now.'),
-        size: z.number().describe('Tokens that fit.'),
-        cost: z
-          .strictObject({ amount: z.number(), currency: text })
-          .nullable()
-          .describe('Null: the program does not tell.'),
-      })
-      .nullable()
-      .describe('Null: the program does not tell.'),
-  })
-  .meta({ id: 'HostState' })
-/** What the program of a hosted agent offers, and how full its context is. */
-export type HostState = z.output<typeof HostStateSchema>
+import type { HostState } from './schema.ts'
 
 /** Nothing of what a program says is trusted to have its form. Undefined: no agent of ours is hosted here. */
 export function hostState({ supervision, state }: Pick<SessionRecord, 'supervision' | 'state'>): HostState | undefined {

@@ -72,3 +72,52 @@ export const SupervisionSchema = z
   .meta({ id: 'Supervision', example: exampleSupervision })
 /** The session of an agent elsewhere. */
 export type Supervision = z.output<typeof SupervisionSchema>
+
+const choice = z.string().max(1_000)
+
+/** As `forwardedProps.host` of AG-UI. */
+export const HostChoiceSchema = z
+  .strictObject({
+    mode: choice.exactOptional().describe('Id of a mode.'),
+    command: choice.exactOptional().describe('Name of a command. The message follows it.'),
+    config: z
+      .record(choice, z.union([choice, z.boolean()]))
+      .exactOptional()
+      .describe('Values of options, by their ids.'),
+  })
+  .describe('For hosted agents: what their program offers. It lasts until something else is chosen.')
+  .meta({ id: 'HostChoice' })
+export type HostChoice = z.output<typeof HostChoiceSchema>
+
+const text = z.string()
+const named = z.strictObject({ id: text, name: text, description: text.nullable() })
+
+export const HostStateSchema = z
+  .strictObject({
+    mode: text.nullable().describe('Null: the program has no modes, or has not told yet.'),
+    modes: z.array(named).describe('Without those in which nobody would be asked.'),
+    commands: z.array(z.strictObject({ name: text, description: text, hint: text.nullable() })),
+    config: z.array(
+      named.extend({
+        value: z.union([text, z.boolean()]),
+        values: z
+          .array(z.strictObject({ value: text, name: text }))
+          .nullable()
+          .describe('Null: it is on or off.'),
+      }),
+    ),
+    usage: z
+      .strictObject({
+        used: z.number().describe('Tokens in the context now.'),
+        size: z.number().describe('Tokens that fit.'),
+        cost: z
+          .strictObject({ amount: z.number(), currency: text })
+          .nullable()
+          .describe('Null: the program does not tell.'),
+      })
+      .nullable()
+      .describe('Null: the program does not tell.'),
+  })
+  .meta({ id: 'HostState' })
+/** What the program of a hosted agent offers, and how full its context is. */
+export type HostState = z.output<typeof HostStateSchema>

@@ -95,7 +95,8 @@ const overview: Statement = {
       SELECT ${SHORT_CONTENT} FROM (
         SELECT ${MESSAGE_COLUMNS} FROM messages
         WHERE session = sessions.id AND superseded_by IS NULL AND lane IS NULL ORDER BY ord LIMIT 10) AS beginning
-      WHERE role = 'user' ORDER BY ord LIMIT 1) AS first ON supervised_status IS NULL AND sessions.title IS NULL
+      WHERE role = 'user' ORDER BY ord LIMIT 1) AS first
+      ON (supervised_status IS NULL OR (supervision::json -> 'hosted') IS NOT NULL) AND sessions.title IS NULL
     WHERE sessions.status <> 'terminated' ORDER BY place`,
 }
 

@@ -206,7 +206,8 @@ function createOverview(db: DatabaseSync, { one }: Statements): (id: string) => 
     if (row === undefined) return null
     const { sid, tokens, supervision, title, failure, running, queued, pending } = row
     const elsewhere = supervision === null ? null : (JSON.parse(String(supervision)) as Supervision)
-    const first = elsewhere === null && title === null ? firstMessage(sid) : null
+    const isTalk = elsewhere === null || elsewhere.hosted !== undefined
+    const first = isTalk && title === null ? firstMessage(sid) : null
     const work = {
       supervised: elsewhere?.status ?? null,
       isRunning: running === 1,

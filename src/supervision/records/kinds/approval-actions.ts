@@ -62,16 +62,24 @@ const noAnswer: RecordAction = {
   confirm: { title: 'Refuse to answer?', help: 'The agent reads the reason. You can leave it out.' },
 }
 
+const EDITS: Partial<Record<Approval['kind'], { text: string; help: string }>> = {
+  diff: { text: 'the whole file', help: 'Your text of the file is written instead.' },
+  changes: {
+    text: 'which files to leave, to discard and to edit',
+    help: 'leave and discard are lists of paths, edit has the whole new text of each path.',
+  },
+}
+
 function editOf(approval: Approval): RecordAction {
-  const isDiff = approval.kind === 'diff'
+  const { text, help } = EDITS[approval.kind] ?? {
+    text: 'other arguments',
+    help: 'It runs with your arguments instead.',
+  }
   return action('edit', {
     label: 'Edit',
     takes: 'edit',
-    text: isDiff ? 'the whole file' : 'other arguments',
-    confirm: {
-      title: 'Edit, then approve',
-      help: isDiff ? 'Your text of the file is written instead.' : 'It runs with your arguments instead.',
-    },
+    text,
+    confirm: { title: 'Edit, then approve', help },
     done: isLastYes(approval) ? 'Approved as edited.' : ONE_OF_SEVERAL,
   })
 }

@@ -15,7 +15,7 @@ import { offered } from '../../remember/offered.ts'
 import type { BodyPart, KindView, RecordFact, RecordScene } from '../record-view.ts'
 import { fact, objectIn, oneLine, prose } from '../record-words.ts'
 import { approvalActions } from './approval-actions.ts'
-import { diffParts, editedWords, fateFacts } from './changes.ts'
+import { diffParts, editedWords, fateFacts, filesText } from './changes.ts'
 import { interrupted, isPerson, type KindWords, type Verdict } from './kind-words.ts'
 
 const CHANGES: Readonly<Record<ChangeSummary['kind'], { title: string; asks: string }>> = {
@@ -173,7 +173,7 @@ function bodyOf(approval: Approval, { diff, files }: RecordScene): BodyPart[] {
       ]
     case 'changes':
       return [
-        ...prose('The files', 'server', description),
+        ...prose('The files', 'server', filesText(approval)),
         ...(files === undefined ? diffPart(diff) : diffParts(files)),
       ]
     case 'policy':

@@ -40,6 +40,15 @@ export function changesView(approval: Approval, most: number): { changes?: Chang
   }
 }
 
+/** The first files, and what nobody can approve: one line each. */
+export function filesText({ description, supervised }: Approval): string {
+  const lines = description.split('\n')
+  const total = supervised?.changes?.length ?? 0
+  const [files, left] = [lines.slice(0, total), lines.slice(total)]
+  const rest = (all: string[]) => (all.length > MOST_IN_LIST ? [`… and ${all.length - MOST_IN_LIST} more`] : [])
+  return [...files.slice(0, MOST_IN_LIST), ...rest(files), ...left.slice(0, MOST_IN_LIST), ...rest(left)].join('\n')
+}
+
 const warningsOf = ({ protectedBecause, hasHiddenText, warnings }: FileOfSet): string[] => [
   ...(protectedBecause === null ? [] : [protectedBecause]),
   ...(hasHiddenText ? ['It hides characters. They are written as marks, such as <U+202E>.'] : []),

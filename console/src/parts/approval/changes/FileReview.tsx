@@ -39,9 +39,9 @@ const kinds: Readonly<Record<ChangedFile['kind'], string>> = { create: 'New', mo
 const choices: Readonly<Record<Choice, string>> = { write: 'Write', leave: 'Keep for later', discard: 'Throw away' }
 const fates: Readonly<Record<NonNullable<ChangedFile['fate']>, readonly [string, Tone]>> = {
   written: ['Written', 'good'],
-  not_written: ['Not written', 'bad'],
-  left: ['Kept for later', 'neutral'],
-  discarded: ['Thrown away', 'warn'],
+  not_written: ['Unwritten', 'bad'],
+  left: ['Kept', 'neutral'],
+  discarded: ['Discarded', 'warn'],
 }
 
 /** One file of a change: what would happen to it, its diff, and what the person does with it. */
@@ -129,7 +129,7 @@ function FileBody({ approvalId, file, diff, onSeen, comments, edit }: FileReview
     queryFn: async ({ signal }) => (await client.approval(approvalId, { signal, path })).shown_diff ?? '',
   })
   const text = diff ?? query.data
-  const label = `What changes in ${path}`
+  const label = `Diff of ${path}`
   if (edit !== undefined) return <EditedBody edit={edit} label={label} onSeen={onSeen} />
   if (file.fate === 'left' || file.fate === 'discarded')
     return <p className={styles.note}>Nothing of it was written.</p>
