@@ -137,17 +137,16 @@ const hasMore = ({ lane, after }: Working): boolean => newMessages(lane).length 
 async function begin(working: Working): Promise<boolean> {
   const { lane, held, after } = working
   const { origin, input } = lane.scope.run
-  const { forwardedProps, regenerateAfter } = input
   const first: string[] = [...(await held.storySoFar()), ...after.splice(0), ...(await takeInstructions(working))]
   // A program cannot be taken back to an earlier point of its conversation, so it is told.
-  if (regenerateAfter !== undefined) first.push(TAKEN_BACK)
-  const { command } = hostProps(forwardedProps)
+  if (input.regenerateAfter !== undefined) first.push(TAKEN_BACK)
+  const { command } = hostProps(input.forwardedProps)
   const blocks = await promptBlocks(lane, held.talk.capabilities.promptCapabilities ?? {}, {
     chosen: command,
     known: held.words.commands,
   })
   if (blocks.length === 0 && first.length === 0) {
-    if (origin === 'background' && input.messages.length === 0 && regenerateAfter === undefined) return false
+    if (origin === 'background' && input.messages.length === 0 && input.regenerateAfter === undefined) return false
     first.push(INTERRUPTED)
   }
   const notes: ContentBlock[] = first.length === 0 ? [] : [{ type: 'text', text: first.join('\n\n') }]
