@@ -21,6 +21,7 @@ describe('a proposed change', () => {
       kind: 'modify',
       beforeHash: sha('one\ntwo\nthree\n'),
       afterHash: sha('one\nTWO\nthree\n'),
+      isBinary: false,
       after: Buffer.from('one\nTWO\nthree\n'),
       diff,
       addedLines: 1,

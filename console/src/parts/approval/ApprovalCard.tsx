@@ -55,11 +55,11 @@ export default function ApprovalCard({ id, docked = false, hasKeys = true, onMov
     },
     [id, shownId, onMoved],
   )
-  const state = <CardState query={query} height={docked ? 180 : 320} />
-  if (data === undefined) return state
+  const height = docked ? 180 : 320
+  if (data === undefined) return <CardState query={query} height={height} />
   if (data.kind === 'changes') {
     return (
-      <Suspense fallback={state}>
+      <Suspense fallback={<CardState query={query} height={height} />}>
         <ChangesCard approval={data} readAt={dataUpdatedAt} {...{ docked, hasKeys, onDone }} onMoved={move} />
       </Suspense>
     )
