@@ -6,7 +6,7 @@ import { type HostAgent, UNCONFINED } from '../domain/agent/agent.ts'
 import { isRecord } from '../domain/is-record.ts'
 import { acpOf } from '../hosts/hosts.ts'
 import { findProgram } from '../supervision/commands/find-program.ts'
-import { findSandbox } from '../supervision/spawn/sandbox.ts'
+import { findSandbox, IS_HIDDEN, isTemporary } from '../supervision/spawn/sandbox.ts'
 import type { Io } from './terminal/io.ts'
 
 export interface HostFinding {
@@ -42,7 +42,9 @@ export async function lookAtHost({ name, host }: HostAgent, { env }: Pick<Io, 'e
           problem.replace(/\.$/, ''),
           words.install === '' ? '' : `Install it with: ${words.install}`,
         )
-      : finding(key, 'ok', `${host.name} is ${program}${versionOf(program)}`)
+      : isTemporary(program) && !host.unconfined
+        ? finding(key, 'fail', `${program} ${IS_HIDDEN}`)
+        : finding(key, 'ok', `${host.name} is ${program}${versionOf(program)}`)
   const places = workspaces.map((folder) =>
     isWritable(folder)
       ? finding('workspace', 'ok', `works in ${folder}`)

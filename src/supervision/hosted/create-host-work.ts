@@ -17,7 +17,7 @@ import { decodeFile } from '../diffs/file-text.ts'
 import { proposeChange } from '../diffs/propose-change.ts'
 import type { SupervisedSession } from '../sessions/take-step.ts'
 import { hostedSandbox } from '../spawn/hosted-sandbox.ts'
-import type { Sandbox } from '../spawn/sandbox.ts'
+import { IS_HIDDEN, isTemporary, type Sandbox } from '../spawn/sandbox.ts'
 import type { AllowedWorkspace } from '../workspace/allowed-workspace.ts'
 import { confine } from '../workspace/confine.ts'
 import { readWorkspaceFile } from '../workspace/read-workspace-file.ts'
@@ -78,6 +78,7 @@ export function createHostWork(deps: HostWorkDeps): HostedWork {
     const program = programOf(host, words, deps.search)
     const sandbox = await deps.sandbox()
     if (sandbox === null && !host.unconfined) throw unconfinedError()
+    if (sandbox !== null && isTemporary(program)) throw hostFailed(`${program} ${IS_HIDDEN}.`)
     const isClient = host.writes === 'client'
     const worktree = isClient ? null : await deps.worktrees.open({ sessionId: session.id, workspaceRoot: workspace })
     const folder = worktree?.folder ?? join(deps.folder, session.id)

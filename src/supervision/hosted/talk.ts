@@ -335,8 +335,9 @@ export async function openTalk(deps: TalkDeps): Promise<OpenedTalk> {
   try {
     begun = await Promise.race([begin(), failed, lateError])
   } catch (error) {
+    const hasEnded = connection.signal.aborted
     await process.end()
-    throw asHostError(error, process)
+    throw hasEnded && !(error instanceof ServerError) ? await gone : asHostError(error, process)
   }
   const { greeting, capabilities, opened, isSame } = begun
   const { sessionId } = opened

@@ -1,7 +1,8 @@
 // bubblewrap, where it is installed: the agent sees the machine read-only, writes in its workspace, and does not see what guards it.
 
 import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
+import { isWithin } from '../../domain/is-within.ts'
 import type { Logger } from '../../domain/logger.ts'
 
 export interface Sandbox {
@@ -51,6 +52,15 @@ export function createSandboxSearch(program: () => string | null, logger: Logger
   }
 }
 
+const TEMPORARY = ['/tmp', '/var/tmp']
+
+/** In there, what runs in the sandbox sees folders of its own. */
+export const isTemporary = (program: string): boolean =>
+  TEMPORARY.some((folder) => isWithin(program, folder) || isWithin(realpathSync(program), folder))
+
+export const IS_HIDDEN =
+  'lies in a folder for temporary files, where an agent sees files of its own only: install it elsewhere'
+
 export type CommandLine = [program: string, ...args: string[]]
 
 /** Lays `layers`, which are arguments of bubblewrap, over the machine. The order counts: what comes later lies on top. */
@@ -64,7 +74,7 @@ export const sandboxedIn = (
   ...BASE,
   ...rights(),
   // Its own: in the real ones are sockets of the operator's other programs, such as tmux.
-  ...['/tmp', '/var/tmp'].filter(existsSync).flatMap((path) => ['--tmpfs', path]),
+  ...TEMPORARY.filter(existsSync).flatMap((path) => ['--tmpfs', path]),
   ...layers,
   '--chdir',
   directory,
