@@ -123,7 +123,6 @@ export const claude: Host = {
     bold: { modes: ['acceptEdits', 'auto', 'bypassPermissions'], options: {} },
     commands: null,
     writesThroughClient: false,
-    endsAtNo: false,
     toolOf({ name, rawInput, _meta }) {
       const tool = name ?? words(_meta?.claudeCode).toolName
       return typeof tool === 'string' ? { tool, input: words(rawInput) } : null

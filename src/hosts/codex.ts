@@ -97,7 +97,6 @@ export const codex: Host = {
     bold: { modes: ['workspace-write', 'agent', 'agent-full-access'], options: {} },
     commands: null,
     writesThroughClient: false,
-    endsAtNo: true,
     toolOf(call) {
       if (call.kind === 'execute') {
         const { command, cwd, ...others } = words(call.rawInput)

@@ -117,7 +117,6 @@ export const copilot: Host = {
     // It does not list /yolo, and it reads a command behind empty lines too.
     commands: ['compact', 'context', 'init', 'plan', 'research', 'review', 'security-review', 'usage'],
     writesThroughClient: false,
-    endsAtNo: true,
     toolOf({ kind, rawInput }) {
       // Its question adds what it has understood, in words of its own, to the arguments. A tool of an MCP server has none of them.
       const { commands, fileName, diff, ...input } = words(rawInput)

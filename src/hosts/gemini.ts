@@ -112,7 +112,6 @@ export const gemini: Host = {
     bold: { modes: ['autoEdit', 'yolo'], options: {} },
     commands: null,
     writesThroughClient: true,
-    endsAtNo: false,
     toolOf(call) {
       // It tells no arguments, so a command is known only by its title: nobody judges it.
       const [tool = '', ...others] = call.toolCallId.split('__')

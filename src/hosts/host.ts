@@ -47,8 +47,6 @@ export interface AcpWords {
   commands: readonly string[] | null
   /** Whether it writes files of the workspace by `fs/write_text_file`, where the client offers that and no `fs/read_text_file`. */
   writesThroughClient: boolean
-  /** After a no the turn ends, so that the agent hears a reason only with the next prompt. */
-  endsAtNo: boolean
   /** The call as `tools` knows it. Null: nobody knows what it would do. */
   toolOf(call: AcpCall): { tool: string; input: Words } | null
 }

@@ -31,7 +31,6 @@ const customAcp: AcpWords = {
   bold: { modes: [], options: {} },
   commands: null,
   writesThroughClient: false,
-  endsAtNo: false,
   toolOf(call) {
     const { kind, rawInput } = call
     const input = isRecord(rawInput) ? rawInput : {}
