@@ -12,6 +12,8 @@ export interface AcpHost {
   readsInstructions: boolean
   /** It knows a conversation that was cut off while a person was asked. */
   isResumed: boolean
+  /** A question about a command says which. Without that, a yes counts for no other question, so a new program asks again. */
+  tellsCommand: boolean
   /** The tool's name under which a command is asked about. */
   shellTool: string
   shell(command: string): Step
@@ -26,6 +28,7 @@ export const acpHosts: Readonly<Record<Host['name'], AcpHost>> = {
     files: (given) => given,
     readsInstructions: true,
     isResumed: true,
+    tellsCommand: true,
     shellTool: 'Bash',
     shell: (command) => ({ call: 'Bash', input: { command, description: 'Write a file' } }),
     write: (workspace, name, text) => ({ call: 'Write', input: { file_path: `${workspace}/${name}`, content: text } }),
@@ -43,6 +46,7 @@ export const acpHosts: Readonly<Record<Host['name'], AcpHost>> = {
     }),
     readsInstructions: true,
     isResumed: true,
+    tellsCommand: true,
     shellTool: 'exec_command',
     // Its own sandbox does not work in ours where the server is root, so its model has to ask for what is outside of it.
     shell: (command) => ({
@@ -65,6 +69,7 @@ export const acpHosts: Readonly<Record<Host['name'], AcpHost>> = {
     files: (given) => given,
     readsInstructions: true,
     isResumed: true,
+    tellsCommand: true,
     shellTool: 'bash',
     shell: (command) => ({ call: 'bash', input: { command, description: 'Write a file' } }),
     write: (workspace, name, text) => ({ call: 'create', input: { path: `${workspace}/${name}`, file_text: text } }),
@@ -76,6 +81,7 @@ export const acpHosts: Readonly<Record<Host['name'], AcpHost>> = {
     readsInstructions: false,
     // It finds none in which the model has not answered yet.
     isResumed: false,
+    tellsCommand: false,
     shellTool: 'run_shell_command',
     shell: (command) => ({ call: 'run_shell_command', input: { command, description: 'Write a file' } }),
     write: (workspace, name, text) => ({
