@@ -5,7 +5,7 @@ import type { AcpCall } from './host.ts'
 import { type HostName, hostNames, hosts } from './hosts.ts'
 import { toolEffect } from './tool-effect.ts'
 
-const file = '/work/old.txt'
+const file = '/shop/old.txt'
 const diff = (path: string, oldText: string | null, newText: string, kind?: string) => ({
   type: 'diff' as const,
   path,
@@ -57,10 +57,10 @@ describe('a call that is told over ACP becomes one of the tools that we know', (
       {
         toolCallId: 'call_2',
         kind: 'edit',
-        content: [diff('/work/new.txt', null, 'hello\n', 'add')],
-        locations: [{ path: '/work/new.txt' }],
+        content: [diff('/shop/new.txt', null, 'hello\n', 'add')],
+        locations: [{ path: '/shop/new.txt' }],
       },
-      { tool: 'fileChange', input: { file_path: '/work/new.txt', content: 'hello\n' } },
+      { tool: 'fileChange', input: { file_path: '/shop/new.txt', content: 'hello\n' } },
     ],
     [
       'codex',
@@ -86,7 +86,7 @@ describe('a call that is told over ACP becomes one of the tools that we know', (
       {
         toolCallId: 'call_2',
         kind: 'edit',
-        rawInput: { path: file, file_text: 'hello\n', fileName: file, diff: 'diff --git a/work/old.txt …' },
+        rawInput: { path: file, file_text: 'hello\n', fileName: file, diff: 'diff --git a/shop/old.txt …' },
         locations: [{ path: file }],
         content: [diff(file, '', 'hello\n')],
       },
@@ -97,7 +97,7 @@ describe('a call that is told over ACP becomes one of the tools that we know', (
       {
         toolCallId: 'call_4',
         kind: 'edit',
-        rawInput: { path: file, old_str: 'two', new_str: 'TWO', fileName: file, diff: 'diff --git a/work/old.txt …' },
+        rawInput: { path: file, old_str: 'two', new_str: 'TWO', fileName: file, diff: 'diff --git a/shop/old.txt …' },
         locations: [{ path: file }],
         content: [diff(file, 'two', 'TWO')],
       },
@@ -124,7 +124,7 @@ describe('a call that is told over ACP becomes one of the tools that we know', (
   })
 
   test('and no other: what is not told clearly is known to nobody, or may write anything', () => {
-    const moved = { content: [diff('/work/moved.txt', 'a', 'b', 'update')], locations: [{ path: file }] }
+    const moved = { content: [diff('/shop/moved.txt', 'a', 'b', 'update')], locations: [{ path: file }] }
     const network = { command: 'curl x', cwd: '/work', url: 'https://x' }
     const elsewhere = { path: file, file_text: 'x', fileName: '/etc/passwd', diff: '' }
     expect([
