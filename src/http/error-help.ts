@@ -347,7 +347,7 @@ const model = {
   },
   model_stream_dropped: { means: "The provider's answer broke off.", todo: 'Try again.' },
   host_failed: {
-    means: 'The program of the agent (Claude Code, Codex, …) could not be started, wants a login, or has ended.',
+    means: 'The coding agent’s program could not be started, wants a login, or has ended.',
     todo: 'Do what the message says, then send the message again: the conversation goes on.',
   },
   host_limit: {

@@ -164,10 +164,7 @@ function addSessionVerbs(command: Command, on: On): void {
   deciding(add(command, 'start', 'Starts a coding agent in a workspace.'))
     .argument('<prompt...>', 'what it should do')
     .option('--workspace <folder>', 'where it works: a path, or the id of one of workspaces (default: this folder)')
-    .option(
-      '--host <name>',
-      'claude, codex, copilot or gemini (default: host_cli of the settings, or the only one there is)',
-    )
+    .option('--host <name>', 'the host, such as claude (default: host_cli of the settings, or the only one there is)')
     .option('--title <text>', 'a title for lists')
     .action(on(async () => (await verbs()).start))
   inSession(add(command, 'steer', 'Sends an agent a message, with the result of its next call.'))
