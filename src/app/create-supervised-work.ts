@@ -81,14 +81,14 @@ export function createSupervisedWork(parts: WorkParts, undo: AsyncDisposableStac
     purge,
     /** What does the work of hosted agents. */
     async loadHostWork() {
-      const { createHostWork } = await import('../supervision/hosted/create-host-work.ts')
-      return createHostWork({
-        ...elsewhere.hosting,
-        store,
-        changes,
-        shared: replica.shared,
-        owner: replica.owner,
-        place: replica.place,
+      const [{ createHostWork }, { createStartHost }] = await Promise.all([
+        import('../supervision/hosted/create-host-work.ts'),
+        import('../supervision/hosted/start-host.ts'),
+      ])
+      const start = createStartHost({
+        clock,
+        ids,
+        serverPaths: parts.serverPaths,
         worktrees,
         folder: worktreesFolder,
         processes,
@@ -99,6 +99,15 @@ export function createSupervisedWork(parts: WorkParts, undo: AsyncDisposableStac
         masked: guarded,
         operatorHome: own.home,
         findWorkspace: parts.workspaces.find,
+      })
+      return createHostWork({
+        ...elsewhere.hosting,
+        store,
+        changes,
+        shared: replica.shared,
+        owner: replica.owner,
+        place: replica.place,
+        start,
       })
     },
     /** After a start. */

@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import type { HostChoice, ShownApproval } from '../../src/client/wire.ts'
 import { CODER, type ConsoleHouse, openConsoleHouse } from '../console/support/console-house.ts'
+import { openHostedApp } from './hosted-app.ts'
 
 const LATE = { timeout: 60_000 }
 
@@ -147,4 +148,16 @@ test('a session tells what its program offers, and a message chooses of it', asy
   await expect(client.send(crypto.randomUUID(), 'hello', { host: { mode: 'code' } })).rejects.toMatchObject({
     code: 'invalid_request',
   })
+})
+
+test('a file that the program has us write is written with a yes alone, and the transcript says so', async () => {
+  await using house = await openHostedApp({ host: { writes: 'client' } })
+  await house.send('files', ['client-write a.txt A', 'client-write b.txt B'])
+  await house.answer('files', { decision: 'approve' })
+  await house.answer('files', { decision: 'reject', reason: 'Not this one.' })
+  expect([house.read('a.txt'), house.read('b.txt')]).toEqual(['A', null])
+  expect((await house.texts('files')).join(' ')).toMatch(/wrote a\.txt.*Not this one/s)
+  const shown = JSON.stringify(await house.request('GET', '/sessions/files/export'))
+  expect(shown).toContain('Written: a.txt')
+  expect(shown).not.toContain('does not say how it ended')
 })

@@ -2,12 +2,12 @@
 
 import { constants, realpathSync } from 'node:fs'
 import { type FileHandle, link, open, rename, rm, unlink } from 'node:fs/promises'
-import { ServerError } from '../../domain/errors.ts'
+import { hasCode, ServerError } from '../../domain/errors.ts'
 import { systemErrorCode } from '../../domain/system-error-code.ts'
 import { createTurns } from '../sessions/turns.ts'
 import { type ConfinedPath, confine, violation } from '../workspace/confine.ts'
 import { type OpenFolder, openFolder } from '../workspace/open-folder.ts'
-import { readFileIn, sha256OfBytes, type WorkspaceFile } from '../workspace/read-workspace-file.ts'
+import { readFileIn, readWorkspaceFile, sha256OfBytes, type WorkspaceFile } from '../workspace/read-workspace-file.ts'
 import { changeDigest, type FileChange } from './propose-change.ts'
 
 export interface ApprovedChange extends FileChange {
@@ -21,6 +21,8 @@ export interface AppliedChange {
 }
 
 export interface ChangeWriter {
+  /** The file still has what was approved as its "before". False too where the path leads to no ordinary file any more. */
+  isUnchanged(change: ApprovedChange): Promise<boolean>
   /**
    * Writes a change if the file still has the content that was approved as its "before". With `force` it is written over whatever is
    * there, and a warning says so.
@@ -49,6 +51,15 @@ export function createChangeWriter(): ChangeWriter {
       return await work(place)
     })
   return {
+    async isUnchanged({ workspaceRoot, path, beforeHash }) {
+      try {
+        const place = await confine(workspaceRoot, path)
+        return place.path === path && hashOf(await readWorkspaceFile(place)) === beforeHash
+      } catch (error) {
+        if (hasCode(error, 'path_violation', 'patch_conflict', 'invalid_diff')) return false
+        throw error
+      }
+    },
     apply: (change, { force = false, beforeRename }) =>
       inTurn(change, (place) =>
         withFolder(place, change, (folder) => write(folder, place, change, force, beforeRename)),

@@ -11,7 +11,7 @@ import type { Held } from './held-talks.ts'
 import type { HostedCall } from './hosted-call.ts'
 import { mergeCall } from './hosted-call.ts'
 import { canAllowOnce, type OpenRequest, optionFor } from './open-request.ts'
-import { applyNow, noteApplied, showChanges } from './settle-changes.ts'
+import { applyNow, finishChanges, finishWith, noteApplied, showChanges } from './settle-changes.ts'
 import { type Decided, isPaused, pendingOf, placeOf, use, type Working } from './working.ts'
 
 /** Hands the answers to the requests that are open since an earlier run. Returns what nobody has answered yet. */
@@ -40,6 +40,8 @@ async function answerWith(working: Working, request: OpenRequest, approval: Host
     return request.answer({ action: approval.status === 'rejected' ? 'decline' : 'cancel' })
   }
   if (approval.status !== 'approved') return deny(working, request, refusalOf(approval), approval)
+  // Used up right before the file is written.
+  if (request.kind === 'write') return writeApproved(working, request, approval)
   try {
     await use(lane, approval)
   } catch (error) {
@@ -47,7 +49,6 @@ async function answerWith(working: Working, request: OpenRequest, approval: Host
     if (!hasCode(error, 'conflict')) throw error
     return deny(working, request, 'It is not allowed any more.')
   }
-  if (request.kind === 'write') return writeApproved(working, request, approval)
   await allow(working, request)
   if (request.kind === 'permission') request.call.approvalId = approval.id
 }
@@ -60,7 +61,7 @@ async function allow({ teller }: Working, request: OpenRequest): Promise<void> {
 
 /** The protocol carries no reason with a no, so the program hears it with the next prompt. */
 async function deny(
-  { after }: Working,
+  working: Working,
   request: OpenRequest,
   why: string,
   approval: Approval | null = null,
@@ -68,8 +69,13 @@ async function deny(
   if (request.kind === 'permission') request.answer(optionFor(request.options, false))
   else if (request.kind === 'question') request.answer({ action: 'cancel' })
   else request.answer(why)
+  if (request.kind === 'write' && approval !== null) {
+    await finishWith(working, approval.callId, { content: why, isError: true })
+  }
   if (request.kind !== 'permission' || approval?.status !== 'rejected' || !approval.reason) return
-  after.push(`Your operator refused your call of ${approval.tool}: ${approval.title}. Their reason: ${approval.reason}`)
+  working.after.push(
+    `Your operator refused your call of ${approval.tool}: ${approval.title}. Their reason: ${approval.reason}`,
+  )
 }
 
 async function refusePaused(working: Working, request: OpenRequest): Promise<null> {
@@ -159,17 +165,17 @@ async function askWrite(
     request.answer(null)
     return null
   }
-  if (await isAutoApproved(deps, held.session, set)) {
-    await applyNow(working, set, null)
-    request.answer(null)
-    return null
-  }
   const before = answeredBefore(decided, set.digest)
   if (before !== null) {
     await answerWith(working, request, before)
     return null
   }
   const callId = showChanges(working, set)
+  if (await isAutoApproved(deps, held.session, set)) {
+    await finishChanges(working, callId, await applyNow(working, set, null))
+    request.answer(null)
+    return null
+  }
   return changesApproval(deps, held.session, held.place, lane.scope.run.id, callId, set)
 }
 
@@ -181,11 +187,12 @@ async function writeApproved(
   const { deps } = working
   try {
     const { set } = await approvedSet(deps.store, approval, placeOf(working))
-    await applyNow(working, set, approval)
+    await finishChanges(working, approval.callId, await applyNow(working, set, approval))
     request.answer(null)
   } catch (error) {
     if (!(error instanceof ServerError)) throw error
     await noteApplied(working, approval, error.message)
+    await finishWith(working, approval.callId, { content: error.message, isError: true })
     request.answer(error.message)
   }
 }

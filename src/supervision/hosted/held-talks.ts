@@ -75,13 +75,15 @@ export interface HeldTalksDeps {
   clock: Clock
   ids: Ids
   logger: Logger
-  /** Starts the program. `onHeard` is called for everything that it says. */
-  start(
-    session: SupervisedSession,
-    host: HostSettings,
-    how: { earlier: string | null; onHeard: () => void },
-  ): Promise<Started>
+  start: StartHost
 }
+
+/** Starts the program. `earlier`: its own name for the conversation. `onHeard` is called for everything that it says. */
+export type StartHost = (
+  session: SupervisedSession,
+  host: HostSettings,
+  how: { earlier: string | null; onHeard: () => void },
+) => Promise<Started>
 
 /** The lease of a program, and how often it is renewed. A replica that dies leaves its sessions to others after that time. */
 const LEASE_MS = 15_000
@@ -112,6 +114,9 @@ export function createHeldTalks(deps: HeldTalksDeps) {
   const { store, takeStep, changes, shared, owner, place, clock, ids, logger, start } = deps
   const held = new Map<string, Entry>()
   const starting = new Map<string, Promise<Entry>>()
+  const ending = new Map<string, Promise<void>>()
+  /** How many runs are at work in a session, or wait for its program: one that was broken off may still wait. */
+  const users = new Map<string, number>()
   const elsewhere = new Map<string, number>()
   let cancelRenewal = () => {}
   let isClosed = false
@@ -125,10 +130,12 @@ export function createHeldTalks(deps: HeldTalksDeps) {
   }
 
   async function renew(): Promise<void> {
-    for (const [sessionId, entry] of held) {
+    for (const sessionId of [...held.keys(), ...starting.keys()]) {
       try {
+        const isOurs = await shared.hold(job(sessionId), owner, LEASE_MS)
+        const entry = held.get(sessionId)
         // It hung for so long that another replica has taken the session. What is left here may do no harm.
-        if (!(await shared.hold(job(sessionId), owner, LEASE_MS))) await letGo(sessionId, entry)
+        if (!isOurs && entry !== undefined) await letGo(sessionId, entry)
       } catch (error) {
         logger.warn('the lease of an agent’s program could not be renewed', { session_id: sessionId, error })
       }
@@ -172,14 +179,15 @@ export function createHeldTalks(deps: HeldTalksDeps) {
       const { sessions = [] } = error.details
       for (const id of Array.isArray(sessions) ? sessions : []) await restIfAlone(String(id))
       const owned = (await store.sessions.get(sessionId))?.owner
-      const idle = [...held].filter(([, { held: one }]) => one.session.owner === owned && isIdle(one))
+      const idle = [...held].filter(([id, { held: one }]) => one.session.owner === owned && isIdle(id, one))
       const [oldest] = idle.sort(([, a], [, b]) => a.usedAt - b.usedAt)
       if (oldest !== undefined) await end(...oldest)
       return wake(sessionId)
     }
   }
 
-  const isIdle = ({ talk }: Held): boolean => !talk.isPrompting && talk.requests.length === 0
+  const isIdle = (sessionId: string, { talk }: Held): boolean =>
+    !users.has(sessionId) && !talk.isPrompting && talk.requests.length === 0
 
   async function begin(lane: Lane<HostParts>, session: SupervisedSession): Promise<Entry> {
     const { host, sessions } = lane.agent.definition
@@ -217,7 +225,11 @@ export function createHeldTalks(deps: HeldTalksDeps) {
         hosted: { ...supervision.hosted, acpSession: talk.acpSession },
         spawned: talk.pid === undefined ? null : { pid: talk.pid, startedAt: at },
       },
-    }))
+    })).catch(async (error: unknown) => {
+      // Nobody would know of it.
+      await talk.close().catch(() => {})
+      throw error
+    })
     let isStoryDue = !isSame
     const nudged = new EventTarget()
     const entry: Entry = {
@@ -279,7 +291,14 @@ export function createHeldTalks(deps: HeldTalksDeps) {
     if (session?.supervision?.status === 'terminated' || session?.status === 'terminated') await end(sessionId, entry)
   }
 
-  async function end(sessionId: string, entry: Entry): Promise<void> {
+  /** Whoever wants to hold the session waits for it: the lease that is given back must not be theirs. */
+  function end(sessionId: string, entry: Entry): Promise<void> {
+    const ended = giveBack(sessionId, entry).finally(() => ending.delete(sessionId))
+    ending.set(sessionId, ended)
+    return ended
+  }
+
+  async function giveBack(sessionId: string, entry: Entry): Promise<void> {
     await letGo(sessionId, entry)
     await takeStep(sessionId, ({ session: { supervision } }) => ({
       supervision: { spawned: null, ...(supervision.status === 'active' ? { status: 'interrupted' as const } : {}) },
@@ -300,40 +319,63 @@ export function createHeldTalks(deps: HeldTalksDeps) {
 
   /** Nothing of the session works, here or elsewhere: its program ended with an earlier process. It counts against no limit then. */
   async function restIfAlone(sessionId: string): Promise<void> {
-    if (held.has(sessionId) || starting.has(sessionId)) return
+    if (isUsed(sessionId)) return
     const { supervision } = await findSupervised(store, sessionId)
     if (supervision.hosted === undefined || supervision.turnEnded !== true) return
     if (!(await shared.hold(job(sessionId), owner, LEASE_MS))) return
     const { result: rests } = await takeStep(sessionId, ({ session: { supervision: now } }) => {
-      const rests = now.status === 'active' && now.turnEnded === true
+      const rests = !isUsed(sessionId) && now.status === 'active' && now.turnEnded === true
       return { result: rests, supervision: rests ? { status: 'interrupted' as const, spawned: null } : {} }
     })
-    if (rests) await shared.release(job(sessionId), owner)
+    if (rests && !isUsed(sessionId)) await shared.release(job(sessionId), owner)
+  }
+
+  const isUsed = (sessionId: string): boolean => users.has(sessionId) || held.has(sessionId) || starting.has(sessionId)
+
+  function count(sessionId: string, change: number): void {
+    const now = (users.get(sessionId) ?? 0) + change
+    if (now > 0) users.set(sessionId, now)
+    else users.delete(sessionId)
+  }
+
+  async function holdNow(lane: Lane<HostParts>): Promise<Held> {
+    const sessionId = lane.scope.run.sessionId
+    if (isClosed) throw new ServerError('shutting_down', 'The server is stopping. Send it again in a moment.')
+    await ending.get(sessionId)
+    await take(sessionId)
+    const known = held.get(sessionId)
+    // Its lease stays ours.
+    if (known?.held.talk.isGone) await letGo(sessionId, known)
+    const session = await wakeBeside(sessionId)
+    const running = held.get(sessionId)
+    if (running !== undefined) {
+      running.held = Object.assign(running.held, { session })
+      return running.held
+    }
+    const begun = starting.get(sessionId) ?? begin(lane, session).finally(() => starting.delete(sessionId))
+    starting.set(sessionId, begun)
+    return (await begun).held
   }
 
   return {
-    /** The program of this run's session, started if it does not run. Throws `LeftToAnother` if another replica holds it. */
+    /** The program of this run's session, started if it does not run. Throws `LeftToAnother` if another replica holds it. Call `rest` afterwards. */
     async hold(lane: Lane<HostParts>): Promise<Held> {
-      const sessionId = lane.scope.run.sessionId
-      if (isClosed) throw new ServerError('shutting_down', 'The server is stopping. Send it again in a moment.')
-      await take(sessionId)
-      const known = held.get(sessionId)
-      if (known?.held.talk.isGone) await end(sessionId, known)
-      const session = await wakeBeside(sessionId)
-      const running = held.get(sessionId)
-      if (running !== undefined) {
-        running.held = Object.assign(running.held, { session })
-        return running.held
+      const { sessionId } = lane.scope.run
+      // Once for the run, until it rests; once for this, which a run that is stopped leaves behind.
+      count(sessionId, 2)
+      try {
+        return await holdNow(lane)
+      } finally {
+        count(sessionId, -1)
       }
-      const begun = starting.get(sessionId) ?? begin(lane, session).finally(() => starting.delete(sessionId))
-      starting.set(sessionId, begun)
-      return (await begun).held
     },
 
     isHeldElsewhere: (sessionId: string): boolean => (elsewhere.get(sessionId) ?? 0) > clock.mono(),
 
-    /** The work of a run is over for now: silence means nothing until there is more. */
-    async rest(sessionId: string): Promise<void> {
+    /** The work of a run is over for now: silence means nothing until there is more. `isOurs`: another process did not have the program. */
+    async rest(sessionId: string, isOurs: boolean): Promise<void> {
+      count(sessionId, -1)
+      if (!isOurs) return
       await takeStep(sessionId, (now) => {
         const { supervision, ...heard } = activity(now)
         return { ...heard, supervision: { ...supervision, turnEnded: true, stallPaused: false } }
@@ -357,7 +399,7 @@ export function createHeldTalks(deps: HeldTalksDeps) {
     /** Ends programs that nobody has used for their session's time to live. Called every few seconds. */
     async tidy(): Promise<void> {
       for (const [sessionId, entry] of [...held]) {
-        if (isIdle(entry.held) && clock.mono() - entry.usedAt >= entry.ttlMs) await end(sessionId, entry)
+        if (isIdle(sessionId, entry.held) && clock.mono() - entry.usedAt >= entry.ttlMs) await end(sessionId, entry)
       }
       for (const { id } of await store.supervised.sessions({ statuses: ['active'], limit: MOST_SESSIONS })) {
         await restIfAlone(id).catch((error: unknown) =>

@@ -2,9 +2,9 @@
 
 import { hasCode, ServerError } from '../../domain/errors.ts'
 import { type HostApproval, isHostApproval } from '../../domain/records/record.ts'
-import type { ToolCall } from '../../domain/session/message.ts'
+import type { StoredMessage, ToolCall } from '../../domain/session/message.ts'
 import type { LoopEnd } from '../../engine/loop/agent-loop.ts'
-import { commitResult } from '../../engine/loop/call-records.ts'
+import { commitResult, openCalls } from '../../engine/loop/call-records.ts'
 import { applyChangeSet, finishChangeSet } from '../worktrees/apply-change-set.ts'
 import type { ChangeSet } from '../worktrees/change-set.ts'
 import { APPLY, approvedSet, changesApproval, isAutoApproved, newChangesCall } from './ask-changes.ts'
@@ -14,7 +14,11 @@ import { isPaused, keepNotes, pendingOf, placeOf, trail, use, type Working, wait
 /** What became of changes that a person has decided about. Null: nothing was decided. */
 export async function settleChanges(working: Working): Promise<'done' | 'asked again' | null> {
   const { decided, held, after, deps } = working
-  const one = decided.find(({ approval, isUsed }) => !isUsed && approval.kind === 'changes')
+  // A program that writes through us hears a no when it asks for the same file again.
+  const one = decided.find(
+    ({ approval: { kind, status }, isUsed }) =>
+      !isUsed && kind === 'changes' && (held.place.isPrivateCopy || status === 'approved' || status === 'consumed'),
+  )
   if (one === undefined) return null
   one.isUsed = true
   const { approval } = one
@@ -138,7 +142,7 @@ export async function noteApplied(
   })
 }
 
-async function finishChanges(
+export async function finishChanges(
   working: Working,
   callId: string,
   { files, conflicts, warnings }: AppliedNow,
@@ -151,15 +155,34 @@ async function finishChanges(
   await finishWith(working, callId, { content: lines.join('\n'), isError: conflicts.length > 0 })
 }
 
-/** The result of a call that an earlier run may have shown. */
-async function finishWith(
-  { lane, held, teller }: Working,
+/** The result of a call that an earlier run may have shown, and an earlier program made. */
+export async function finishWith(
+  working: Working,
   callId: string,
   outcome: { content: string; isError: boolean },
 ): Promise<void> {
-  const open = [...held.talk.calls.values()].find(({ id }) => id === callId)
-  if (open !== undefined) return teller.finish(open, outcome)
+  const { lane, held, teller } = working
+  const known = [...held.talk.calls.values()].find(({ id, isOver }) => id === callId && !isOver)
+  if (known !== undefined) return teller.finish(known, outcome)
   await teller.close()
-  const call: ToolCall = { id: callId, type: 'function', function: { name: APPLY, arguments: '{}' } }
-  await commitResult(lane, call, outcome, { durationMs: 0 })
+  // A process that ended in the middle of this may have told it, or may not.
+  const call = (await leftOpen(working)).find(({ id }) => id === callId)
+  if (call !== undefined) await commitResult(lane, call, outcome, { durationMs: 0 })
 }
+
+/** The calls of the last answer without a result, oldest first. */
+export const leftOpen = async (working: Working): Promise<ToolCall[]> => openCalls(await newest(working)).calls
+
+/** Another process may have ended the run that a call was made in, and told what became of it. */
+export async function forgetAnswered(working: Working): Promise<void> {
+  const open = [...working.held.talk.calls.values()].filter(({ id, isOver }) => id !== null && !isOver)
+  if (open.length === 0) return
+  const answered = new Set((await newest(working)).map(({ toolCallId }) => toolCallId))
+  for (const call of open) if (answered.has(call.id ?? '')) call.isOver = true
+}
+
+const newest = ({ deps, lane }: Working): Promise<StoredMessage[]> =>
+  deps.store.messages.page(lane.scope.run.sessionId, LOOK_BACK)
+
+/** More than a program leaves open. */
+const LOOK_BACK = 100

@@ -4,7 +4,7 @@
 // Whatever is decided is decided in the store first. So if the program dies, or this process does, the next one begins with what is there:
 // an answered permission reaches the program when it asks again, and changes that were approved are written once.
 
-import type { ContentBlock, StopReason } from '@agentclientprotocol/sdk'
+import type { ContentBlock, SessionUpdate, StopReason } from '@agentclientprotocol/sdk'
 import { ServerError } from '../../domain/errors.ts'
 import { type AnyRecord, isHostApproval } from '../../domain/records/record.ts'
 import { stoppedError } from '../../domain/session/session.ts'
@@ -13,12 +13,14 @@ import { StepBroken } from '../../engine/loop/model-step.ts'
 import type { HostParts, Lane, Pending } from '../../engine/run/run-scope.ts'
 import { activityEvent } from '../sessions/session-events.ts'
 import { askAbout, handOver } from './answer-request.ts'
+import { refusalOf } from './ask-permission.ts'
 import { chooseAsAsked, hostProps } from './choose-as-asked.ts'
 import type { Held } from './held-talks.ts'
 import { hasInput } from './hosted-call.ts'
 import type { OpenRequest } from './open-request.ts'
 import { promptBlocks } from './prompt-blocks.ts'
-import { proposeChanges, settleChanges } from './settle-changes.ts'
+import type { Said } from './said.ts'
+import { finishWith, forgetAnswered, leftOpen, proposeChanges, settleChanges } from './settle-changes.ts'
 import { hostFailed } from './talk.ts'
 import { createTeller, type Teller } from './teller.ts'
 import { type Decided, isPaused, keepNotes, pendingOf, type WorkDeps, type Working, waitFor } from './working.ts'
@@ -49,8 +51,12 @@ export async function workRun(deps: WorkDeps, lane: Lane<HostParts>, held: Held)
     decided,
     after: [...(held.session.supervision.hosted?.notes ?? [])],
     nudges: new Set(),
+    handed: { isDue: false, instructions: [], nudge: null },
   }
+  let isLookedUp = false
   try {
+    await forgetAnswered(shared)
+    isLookedUp = true
     try {
       await chooseAsAsked(shared)
     } finally {
@@ -62,6 +68,7 @@ export async function workRun(deps: WorkDeps, lane: Lane<HostParts>, held: Held)
     let settled = await settleChanges(shared)
     // A program that writes through us asked in the middle of a prompt, maybe for several files, and goes on with it.
     while (settled !== null && !held.place.isPrivateCopy) settled = await settleChanges(shared)
+    if (!talk.isPrompting) await closeForgotten(shared)
     if (settled === 'asked again') return await askChanges(shared)
     if (settled === 'done' && !hasMore(shared) && !talk.isPrompting) return answered(teller, 'end_turn')
     return await converse(shared)
@@ -70,7 +77,7 @@ export async function workRun(deps: WorkDeps, lane: Lane<HostParts>, held: Held)
     await talk.cancel().catch(() => {})
     if (error instanceof StepBroken) throw error
     const cause = signal.aborted || !talk.isGone ? error : await held.whyGone(error)
-    await teller.closeCalls('The agent’s program said no more of it.').catch(() => {})
+    if (isLookedUp) await teller.closeCalls('The agent’s program said no more of it.').catch(() => {})
     throw new StepBroken(cause, teller.broken(), null)
   } finally {
     held.lastUsed()
@@ -97,7 +104,7 @@ async function converse(working: Working): Promise<LoopEnd> {
   const isNew = newMessages(lane).length > 0
   if (isNew && (await isPaused(working))) throw stoppedError('paused')
   if (talk.isPrompting && isNew) {
-    await talk.cancel()
+    await breakOff(working)
     if (talk.isGone) throw hostFailed('It did not stop for the new message, so it was ended. Send a message to go on.')
   }
   if (!talk.isPrompting && !(await begin(working))) return answered(working.teller, 'end_turn')
@@ -110,7 +117,7 @@ async function converse(working: Working): Promise<LoopEnd> {
     if (isLast && working.after.length > 0) await keepNotes(working)
     if (more.length > 0) {
       await working.teller.close()
-      await prompt(working, [{ type: 'text', text: more.join('\n\n') }])
+      prompt(working, [{ type: 'text', text: more.join('\n\n') }])
       continue
     }
     const changed = await held.changes()
@@ -152,18 +159,42 @@ async function begin(working: Working): Promise<boolean> {
   const notes: ContentBlock[] = first.length === 0 ? [] : [{ type: 'text', text: first.join('\n\n') }]
   await held.refresh()
   // A command has to stand at the beginning.
-  await prompt(working, command === null ? [...notes, ...blocks] : [...blocks, ...notes])
+  prompt(working, command === null ? [...notes, ...blocks] : [...blocks, ...notes])
   return true
 }
 
-/** With it the program hears the notes that were kept for it. */
-async function prompt({ deps, held }: Working, blocks: readonly ContentBlock[]): Promise<void> {
-  await deps.takeStep(held.session.id, ({ session: { supervision } }) =>
-    supervision.hosted?.notes === undefined
-      ? {}
-      : { supervision: { hosted: { acpSession: supervision.hosted.acpSession } } },
-  )
+/** Calls of a program that has ended: this one asks again. */
+async function closeForgotten(working: Working): Promise<void> {
+  for (const call of await leftOpen(working)) {
+    const approval = working.decided.find((one) => one.approval.callId === call.id)?.approval
+    const isRefused = approval?.status === 'rejected' || approval?.status === 'expired'
+    const content = isRefused ? refusalOf(approval) : 'The agent’s program ended before it said what came of this.'
+    await finishWith(working, call.id, { content, isError: true })
+  }
+}
+
+/** The program stops, and hears something else next. */
+async function breakOff({ held, teller }: Working): Promise<void> {
+  await held.talk.cancel()
+  await teller.closeCalls('It was broken off, and the agent’s program does not say how far it came.')
+}
+
+function prompt({ held, handed }: Working, blocks: readonly ContentBlock[]): void {
+  handed.isDue = true
   held.talk.prompt(blocks)
+}
+
+/** It does something, so it has heard its prompt, with what operators sent and the notes that were kept for it. Until then all that is told again. */
+async function noteHeard({ deps, held, handed }: Working): Promise<void> {
+  handed.isDue = false
+  const { instructions, nudge } = handed
+  await deps.takeStep(held.session.id, ({ session: { supervision: now } }) => ({
+    deliver: instructions,
+    supervision: {
+      ...(nudge === null || now.openNudge !== nudge ? {} : { openNudge: null }),
+      ...(now.hosted?.notes === undefined ? {} : { hosted: { acpSession: now.hosted.acpSession } }),
+    },
+  }))
 }
 
 const TAKEN_BACK =
@@ -173,9 +204,10 @@ const INTERRUPTED =
   'You were interrupted while you worked on the last message. Look at what is done, and go on from there. Ask again for what was not allowed yet.'
 
 /** What operators have sent meanwhile. It counts as delivered once the program has it, and the log shows it. */
-async function takeInstructions({ deps, held, lane: { writer }, nudges }: Working): Promise<string[]> {
+async function takeInstructions({ deps, held, lane: { writer }, nudges, handed }: Working): Promise<string[]> {
   const { id, owner, supervision } = held.session
-  const [steering, tasks] = await Promise.all([
+  const [now, steering, tasks] = await Promise.all([
+    deps.store.sessions.get(id),
     deps.store.supervised.instructions({ sessionId: id, isWaiting: true, limit: MOST_INSTRUCTIONS }),
     deps.store.supervised.instructions({
       kind: 'task',
@@ -185,11 +217,8 @@ async function takeInstructions({ deps, held, lane: { writer }, nudges }: Workin
     }),
   ])
   const found = [...tasks, ...steering.filter((one) => tasks.every((task) => task.id !== one.id))]
-  const { result: nudge } = await deps.takeStep(id, ({ session: { supervision: now } }) => ({
-    result: now.openNudge,
-    supervision: now.openNudge === null ? {} : { openNudge: null },
-    deliver: found.map((one) => one.id),
-  }))
+  const nudge = now?.supervision?.openNudge ?? null
+  Object.assign(handed, { instructions: found.map((one) => one.id), nudge })
   for (const { id: instruction, kind, text, source } of found) {
     writer.emit(activityEvent(instruction, kind, { text, by: source }, writer.timestamp()))
   }
@@ -224,6 +253,7 @@ async function listen(working: Working): Promise<Heard> {
       pending.length = 0
       continue
     }
+    if (working.handed.isDue && isWork(said)) await noteHeard(working)
     switch (said.type) {
       case 'update':
         await teller.take(said.update)
@@ -246,18 +276,31 @@ async function listen(working: Working): Promise<Heard> {
   }
 }
 
+/** What a program can choose from and where it stands it may tell at any time. */
+const isWork = (said: Said): boolean =>
+  said.type === 'update' ? WORK.has(said.update.sessionUpdate) : said.type !== 'failed'
+
+const WORK: ReadonlySet<SessionUpdate['sessionUpdate']> = new Set([
+  'agent_message_chunk',
+  'agent_thought_chunk',
+  'tool_call',
+  'tool_call_update',
+  'plan',
+])
+
 const isStillAsked = (requests: readonly OpenRequest[], wait: AnyRecord): boolean =>
   requests.some(({ approvalId }) => approvalId === wait.id)
 
 /** A nudge of the stall watch stops a program that has hung, and asks it again. */
-async function heardOrNudged({ deps, held, lane, nudges }: Working) {
+async function heardOrNudged(working: Working) {
+  const { deps, held, lane, nudges } = working
   const { signal } = lane.scope
   for (;;) {
     const nudge = held.takeNudge()
     if (nudge !== null) {
       nudges.add(nudge)
       lane.writer.emit(activityEvent(deps.ids.uuid(), 'nudge', { message: nudge }, lane.writer.timestamp()))
-      await held.talk.cancel()
+      await breakOff(working)
       held.talk.prompt([{ type: 'text', text: nudge }])
     }
     const said = await held.next(signal)

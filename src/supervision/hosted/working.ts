@@ -14,7 +14,7 @@ import type { Held } from './held-talks.ts'
 import type { Teller } from './teller.ts'
 
 export interface WorkDeps extends Asking {
-  store: Pick<Store, 'waits' | 'supervised' | 'sessions'>
+  store: Pick<Store, 'waits' | 'supervised' | 'sessions' | 'messages'>
   takeStep: TakeStep
   judge: JudgeWork
   writer: ChangeWriter
@@ -35,6 +35,8 @@ export interface Working {
   after: string[]
   /** The nudges that it has heard. */
   nudges: Set<string>
+  /** What operators sent and the last prompt says. `isDue`: nothing shows yet that the program has heard it. */
+  handed: { isDue: boolean; instructions: readonly string[]; nudge: string | null }
 }
 
 export interface Decided {

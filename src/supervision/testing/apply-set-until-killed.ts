@@ -21,6 +21,7 @@ await applyChangeSet(
   { workspaceRoot, changes },
   {
     writer: {
+      isUnchanged: writer.isUnchanged,
       async apply(change, options) {
         step()
         return await writer.apply(change, options)

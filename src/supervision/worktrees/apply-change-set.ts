@@ -4,8 +4,6 @@
 import { hasCode, ServerError } from '../../domain/errors.ts'
 import type { ChangeWriter } from '../diffs/change-writer.ts'
 import type { FileChange } from '../diffs/propose-change.ts'
-import { confine } from '../workspace/confine.ts'
-import { readWorkspaceFile } from '../workspace/read-workspace-file.ts'
 
 export interface ApplyRequest {
   /** Real path. */
@@ -22,7 +20,7 @@ export interface AppliedSet {
 }
 
 interface ApplyDeps {
-  writer: Pick<ChangeWriter, 'apply'>
+  writer: Pick<ChangeWriter, 'isUnchanged' | 'apply'>
   /** Records durably that the approval is used. If it throws, nothing is written. */
   beforeFirst: () => Promise<void>
 }
@@ -36,7 +34,7 @@ export async function applyChangeSet(
   { writer, beforeFirst }: ApplyDeps,
 ): Promise<AppliedSet> {
   const changed: string[] = []
-  for (const change of changes) if (!(await isUnchanged(workspaceRoot, change))) changed.push(change.path)
+  for (const change of changes) if (!(await writer.isUnchanged({ workspaceRoot, ...change }))) changed.push(change.path)
   if (changed.length > 0) throw changedMeanwhile(changed)
   await beforeFirst()
   const applied: AppliedSet = { files_written: [], conflicts: [], warnings: [] }
@@ -69,16 +67,6 @@ export async function finishChangeSet(
     } else applied.conflicts.push(path)
   }
   return applied
-}
-
-async function isUnchanged(workspaceRoot: string, { path, beforeHash }: FileChange): Promise<boolean> {
-  try {
-    const place = await confine(workspaceRoot, path)
-    return place.path === path && ((await readWorkspaceFile(place))?.hash ?? 'new_file') === beforeHash
-  } catch (error) {
-    if (hasCode(error, 'path_violation', 'patch_conflict', 'invalid_diff')) return false
-    throw error
-  }
 }
 
 const SHOWN = 10

@@ -2,7 +2,6 @@
 // simulator's.
 
 import type { Clock } from '../../../src/domain/clock.ts'
-import { ServerError } from '../../../src/domain/errors.ts'
 import type { Ids } from '../../../src/domain/ids.ts'
 import type { Logger } from '../../../src/domain/logger.ts'
 import { ONE_PERSON } from '../../../src/domain/supervision/quorum.ts'
@@ -12,20 +11,17 @@ import { createOwnJobs } from '../../../src/engine/sessions/jobs.ts'
 import type { SessionLog } from '../../../src/log/session-log.ts'
 import type { Wake } from '../../../src/log/wake.ts'
 import { createOnlyReplica } from '../../../src/replicas/replica.ts'
-import { createLocalShared } from '../../../src/store/local-shared.ts'
+import type { Shared } from '../../../src/store/ports/shared.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { type AgentsElsewhere, createAgentsElsewhere } from '../../../src/supervision/agents-elsewhere.ts'
-import type { AppliedChange, ApprovedChange, ChangeWriter } from '../../../src/supervision/diffs/change-writer.ts'
-import { type ChangeRequest, changeDigest, type ProposedChange } from '../../../src/supervision/diffs/propose-change.ts'
 import { configuredOperators } from '../../../src/supervision/sessions/may-command.ts'
-import { createTurns } from '../../../src/supervision/sessions/turns.ts'
 import { noMessenger } from '../../../src/supervision/testing/no-messenger.ts'
-import { sha256OfBytes } from '../../../src/supervision/workspace/read-workspace-file.ts'
 import type { EffectivePolicy } from '../../../src/supervision/workspace-policy/effective-policy.ts'
 import { defaultPolicy } from '../../../src/supervision/workspace-policy/workspace-policy.ts'
 import type { SimProcess } from '../process.ts'
 import type { Random } from '../random.ts'
-import type { ElsewhereWorld, SimFiles } from './world.ts'
+import { createSimWriter, proposeIn } from './sim-files.ts'
+import type { ElsewhereWorld } from './world.ts'
 
 interface ServeDeps {
   world: ElsewhereWorld
@@ -37,11 +33,25 @@ interface ServeDeps {
   ids: Ids
   logger: Logger
   random: Random
+  shared: Shared
+  owner: string
+  /** True: a program that this server holds has heard it. */
+  nudge(sessionId: string, text: string): boolean
 }
 
 const anyFolder = (path: string) => ({ path, id: null, channelId: null, label: null })
 
-export function serveElsewhere({ world, process, store, wake, random, ...rest }: ServeDeps): AgentsElsewhere {
+export function serveElsewhere({
+  world,
+  process,
+  store,
+  wake,
+  random,
+  shared,
+  owner,
+  nudge,
+  ...rest
+}: ServeDeps): AgentsElsewhere {
   const feed = createFeed({ store: store.feed, wake })
   const people = [testOperator({ name: 'ann', local: true, admin: true })]
   const parts = createAgentsElsewhere({
@@ -68,9 +78,12 @@ export function serveElsewhere({ world, process, store, wake, random, ...rest }:
     },
     operators: configuredOperators(people),
     serverPaths: [],
-    replica: createOnlyReplica({ shared: createLocalShared(rest.clock), owner: 'sim' }),
+    replica: createOnlyReplica({ shared, owner }),
     jobs: createOwnJobs(rest.clock),
-    push: async () => (random.chance(0.5) ? 'stream' : null),
+    push: async ({ sessionId, message }) => {
+      if (nudge(sessionId, message)) return 'a new prompt'
+      return random.chance(0.5) ? 'stream' : null
+    },
     messenger: noMessenger,
     isConnected: () => false,
     openFiles: () => ({
@@ -93,74 +106,4 @@ const policy = { ...defaultPolicy, enabled: true, filePatterns: { write: ['allow
 const pinned: EffectivePolicy = {
   ...{ state: 'pinned', file: '.quarterdeck/policy.json', sha256: '', text: '', pinned: policy, policy },
   change: { change: 'same', added: [], removed: [] },
-}
-
-const textOf = (bytes: Uint8Array | null): string => new TextDecoder().decode(bytes ?? new Uint8Array())
-const placeOf = ({ workspaceRoot, path }: Pick<ApprovedChange, 'workspaceRoot' | 'path'>) => `${workspaceRoot}/${path}`
-
-export const hashOf = (text: string | undefined): string =>
-  text === undefined ? 'new_file' : sha256OfBytes(new TextEncoder().encode(text))
-
-/** The whole new text of a file, as a change. */
-function proposeIn({ contents }: SimFiles, { workspaceRoot, filePath, diff }: ChangeRequest): ProposedChange {
-  const before = contents.get(placeOf({ workspaceRoot, path: filePath }))
-  const after = new TextEncoder().encode(diff)
-  return {
-    path: filePath,
-    kind: before === undefined ? 'create' : 'modify',
-    beforeHash: hashOf(before),
-    afterHash: sha256OfBytes(after),
-    after,
-    diff: `--- ${filePath}\n+++ ${filePath}\n+${diff}`,
-    addedLines: 1,
-    removedLines: 0,
-    warnings: [],
-    risk: 'low',
-    protectedBecause: null,
-    hasHiddenText: false,
-    isBinary: false,
-  }
-}
-
-/** A writer with the promises of the real one. The process can die between any two of its steps. */
-function createSimWriter(files: SimFiles, process: SimProcess, random: Random): ChangeWriter {
-  const turns = createTurns()
-  const step = () => process.pause(random.float() * 20)
-  const current = (change: ApprovedChange) => hashOf(files.contents.get(placeOf(change)))
-
-  function put(change: ApprovedChange): AppliedChange {
-    const text = textOf(change.after)
-    files.contents.set(placeOf(change), text)
-    files.writes.push({ path: placeOf(change), text, digest: changeDigest(change), life: process.number })
-    return { files_written: [{ path: change.path, bytes: change.after?.length ?? 0 }], warnings: [] }
-  }
-
-  return {
-    apply: (change, { force = false, beforeRename }) =>
-      turns(change.workspaceRoot, async () => {
-        await step()
-        const check = () => {
-          if (!force && current(change) !== change.beforeHash) {
-            throw new ServerError('patch_conflict', `${change.path} has changed.`)
-          }
-        }
-        check()
-        await beforeRename()
-        await step()
-        check()
-        const applied = put(change)
-        await step()
-        return applied
-      }),
-    finish: (change) =>
-      turns(change.workspaceRoot, async () => {
-        await step()
-        if (current(change) === change.afterHash) return 'applied'
-        if (current(change) !== change.beforeHash) return 'conflict'
-        put(change)
-        await step()
-        return 'applied'
-      }),
-    clean: step,
-  }
 }

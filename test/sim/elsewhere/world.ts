@@ -1,6 +1,7 @@
 // The world of agents elsewhere in one trial: how long things take there, who works, and the files that they change.
 
 import type { Random } from '../random.ts'
+import type { SimFiles } from './sim-files.ts'
 
 export interface ElsewhereWorld {
   /** Windows of coding agents. Those with the same token and no connection of their own share a session. */
@@ -36,12 +37,6 @@ export interface WindowOptions {
   workspaceRoot: string
   hasConnection: boolean
   calls: number
-}
-
-/** What is in the workspaces, and everything that the server wrote there. */
-export interface SimFiles {
-  contents: Map<string, string>
-  writes: { path: string; text: string; digest: string; life: number }[]
 }
 
 export function drawElsewhere(random: Random): ElsewhereWorld {
