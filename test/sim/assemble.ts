@@ -1,6 +1,6 @@
 // One life of the server, put together as `app.ts` does it, with every port from the simulator.
 
-import type { ModelAgent } from '../../src/domain/agent/agent.ts'
+import type { AgentDefinition, ModelAgent } from '../../src/domain/agent/agent.ts'
 import type { Clock } from '../../src/domain/clock.ts'
 import { createIds } from '../../src/domain/ids.ts'
 import type { Logger } from '../../src/domain/logger.ts'
@@ -30,6 +30,7 @@ import type { Approvals } from '../../src/supervision/approvals/approvals.ts'
 import { createCallRules } from '../../src/supervision/approvals/call-rules.ts'
 import { createApprovals } from '../../src/supervision/approvals/create-approvals.ts'
 import { createGate } from '../../src/supervision/approvals/create-gate.ts'
+import type { HostedWork } from '../../src/supervision/hosted/create-host-work.ts'
 import { createRealPath } from '../../src/supervision/policy/real-path.ts'
 import { createAssessWork } from '../../src/supervision/risk/assess-work.ts'
 import { everybody } from '../../src/supervision/sessions/may-command.ts'
@@ -38,6 +39,8 @@ import { serveElsewhere } from './elsewhere/serve-elsewhere.ts'
 import type { ElsewhereWorld } from './elsewhere/world.ts'
 import type { Faults } from './faults.ts'
 import type { History } from './history.ts'
+import { serveHosted } from './hosted/serve-hosted.ts'
+import type { HostedWorld } from './hosted/world.ts'
 import type { Kernel } from './kernel.ts'
 import type { Mutant } from './mutant.ts'
 import type { SimProcess } from './process.ts'
@@ -58,7 +61,7 @@ export interface Serving {
   inner: Store
   /** What readers of a session may be shown since this life began; of replicas, since the first one began. */
   showable: Map<string, Showable[]>
-  /** Ends what only replicas have. */
+  /** Ends what stands beside the engine. */
   close(): Promise<void>
 }
 
@@ -82,12 +85,14 @@ export interface AssembleDeps {
   kernel: Kernel
   faults: Faults
   history: History
-  definition: ModelAgent
+  definition: AgentDefinition
   toolTimeoutMs: number
   isCalm: () => boolean
   mutant: Mutant | null
   /** Null: nobody works elsewhere in this trial. */
   elsewhere: ElsewhereWorld | null
+  /** Null: the agent has a model. */
+  hosted: HostedWorld | null
 }
 
 const ENGINE_LIMITS = { activeRuns: 50, sessions: null, queuedRuns: 4 }
@@ -142,15 +147,21 @@ export function assemble(
     isCalm,
   })
   const changedRules = draw.fork('rules').chance(faults.rulesChange) ? process.number : 0
-  const agents = agentNames.map((name) => {
-    const definition = definitionOf(deps.definition, name, changedRules)
-    return {
-      definition: mutant?.definition?.(definition) ?? definition,
-      model: createSimModel({ random: draw.fork(`model ${name}`), faults: faults.model, history, clock, isCalm }),
-      tried: new Map(),
-      toolbox: createStaticToolbox(mutant?.tools?.(tools[name]) ?? tools[name]),
-    }
-  })
+  const { definition: root } = deps
+  const modelAgents =
+    root.host !== null
+      ? []
+      : agentNames.map((name) => {
+          const definition = definitionOf(root, name, changedRules)
+          return {
+            definition: mutant?.definition?.(definition) ?? definition,
+            model: createSimModel({ random: draw.fork(`model ${name}`), faults: faults.model, history, clock, isCalm }),
+            tried: new Map(),
+            toolbox: createStaticToolbox(mutant?.tools?.(tools[name]) ?? tools[name]),
+          }
+        })
+  const hostAgents = root.host === null ? [] : [{ definition: root, toolbox: createStaticToolbox([]) }]
+  const agents = [...modelAgents, ...hostAgents]
   const rules = createCallRules({
     grants: store.grants,
     realPath: createRealPath,
@@ -159,16 +170,35 @@ export function assemble(
   })
   const supervision = { rules, agents, store, log, clock, ids, logger, operators: everybody, stepUp: noStepUp }
   const gate = createGate(supervision)
+  const ownShared = sharing?.shared ?? createLocalShared(clock)
+  const shared = mutant?.shared?.(ownShared) ?? ownShared
+  const owner = sharing?.replica ?? ids.uuid()
+  const parts = { process, store, log, wake, clock, ids, logger, random: draw.fork('elsewhere') }
+  const supervised = deps.hosted?.supervision ?? deps.elsewhere
+  const elsewhere: AgentsElsewhere | null =
+    supervised === null
+      ? null
+      : serveElsewhere({
+          ...parts,
+          world: supervised,
+          shared,
+          owner,
+          nudge: (id, text) => hosted?.nudge(id, text, true) === true,
+        })
+  const hosted: HostedWork | null =
+    deps.hosted === null || elsewhere === null
+      ? null
+      : serveHosted(deps.hosted, deps, { ...parts, elsewhere, shared, owner, random: draw.fork('hosted') })
   const plainEngine = createEngine({
     agents,
-    hostWork: noHostWork,
+    hostWork: hosted ?? noHostWork,
     gate: mutant?.gate?.(gate, world) ?? gate,
     store,
     log,
     wake,
-    shared: createLocalShared(clock),
+    shared,
     // Like the lock of a data directory: a life begins when the one before it has ended.
-    replicas: replica?.engine ?? onlyProcess(ids.uuid(), createLocalPresence(clock)),
+    replicas: replica?.engine ?? onlyProcess(owner, createLocalPresence(clock)),
     clock,
     ids,
     logger,
@@ -176,16 +206,24 @@ export function assemble(
     limits: { ...ENGINE_LIMITS, disconnectGraceMs: faults.graceMs },
   })
   const engine = mutant?.engine?.(plainEngine, world) ?? plainEngine
-  const parts = { process, store, log, wake, clock, ids, logger, random: draw.fork('elsewhere') }
-  const elsewhere = deps.elsewhere === null ? null : serveElsewhere({ ...parts, world: deps.elsewhere })
   const answerAgent = elsewhere?.answerAgent ?? null
   const approvals = createApprovals({ ...supervision, waits: engine.waits, answerAgent })
   const ttlSeconds = (faults.compactAfterMs ?? 1e9) / 1_000
   const sessions = { ttlSeconds, retentionDays: 0 }
   const swept =
-    elsewhere === null ? {} : { expireElsewhere: elsewhere.expire, sweepElsewhere: elsewhere.sessions.sweep }
+    elsewhere === null
+      ? {}
+      : {
+          expireElsewhere: elsewhere.expire,
+          sweepElsewhere: elsewhere.sessions.sweep,
+          tidyPrograms: async () => hosted?.tidy(),
+        }
   const janitor = openJanitor({ engine, store, log, clock, logger, sessions, ...swept, ...replica?.janitor })
-  const close = async () => void (await replica?.close())
+  async function close(): Promise<void> {
+    await hosted?.close()
+    await elsewhere?.close()
+    await replica?.close()
+  }
   return { process, engine, approvals, janitor, log, elsewhere, inner, showable, close }
 }
 

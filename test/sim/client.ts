@@ -27,8 +27,8 @@ export interface ClientOptions {
 
 /** Whoever gets one of these tries again: nothing was done, or nobody knows. */
 const again = new Set(['refused', 'lost', 'shutting_down', 'storage_full', 'storage_failed', 'too_many_runs'])
-/** The session was busy and the client had said what to do then, or it waits for an answer. */
-const busy = new Set(['run_in_progress', 'queue_full', 'approval_pending'])
+/** The session was busy and the client had said what to do then, it waits for an answer, or its operator has paused or ended it. */
+const busy = new Set(['run_in_progress', 'queue_full', 'approval_pending', 'session_paused', 'session_ended'])
 
 /** Resolves when it has nothing more to say and its readers are through. */
 export async function talk(deps: ClientDeps, { name, owner, threads, messages }: ClientOptions): Promise<void> {

@@ -1,6 +1,6 @@
 // What the checkers are given: the history, and the log that is left, read from the disk and not through the engine.
 
-import type { ModelAgent } from '../../src/domain/agent/agent.ts'
+import type { AgentDefinition } from '../../src/domain/agent/agent.ts'
 import type { AnyRecord } from '../../src/domain/records/record.ts'
 import type { Entry, Fact } from '../../src/domain/session/entry.ts'
 import type { RunEvent } from '../../src/domain/session/event.ts'
@@ -16,12 +16,13 @@ import { withoutCompaction } from './disk-history.ts'
 import type { ElsewhereWorld } from './elsewhere/world.ts'
 import type { Faults } from './faults.ts'
 import type { Finding, History } from './history.ts'
+import type { HostedWorld } from './hosted/world.ts'
 import { type MemoryDisk, replay } from './memory/memory-disk.ts'
 
 export interface Evidence {
   history: History
   faults: Faults
-  definition: ModelAgent
+  definition: AgentDefinition
   /** What the trial's clients and their readers had not finished when it ended. */
   unfinished: readonly string[]
   sessions: ReadonlyMap<string, SessionEvidence>
@@ -34,6 +35,8 @@ export interface Evidence {
   disk: MemoryDisk
   /** Null: nobody worked elsewhere in this trial. */
   elsewhere: ElsewhereWorld | null
+  /** Null: the agent of this trial has a model. */
+  hosted: HostedWorld | null
 }
 
 export interface SessionEvidence {

@@ -13,6 +13,7 @@ import type { Tool } from '../../src/tools/tool.ts'
 import type { ClusterFaults } from './cluster/cluster-faults.ts'
 import type { ElsewhereWorld } from './elsewhere/world.ts'
 import type { Faults } from './faults.ts'
+import type { HostedWorld } from './hosted/world.ts'
 import type { MemoryDisk } from './memory/memory-disk.ts'
 import type { SimProcess } from './process.ts'
 import type { Random } from './random.ts'
@@ -29,6 +30,8 @@ export interface Mutant {
   faults?: (faults: Faults) => void
   /** The bug is one of agents elsewhere: they are there, and this is what must happen to them. */
   elsewhere?: (world: ElsewhereWorld) => void
+  /** The bug is one of hosted agents: they are there, and this is what must happen to them. */
+  hosted?: (world: HostedWorld) => void
   /** The disk as the machine offers it to the process. */
   disk?: (disk: MemoryDisk) => MemoryDisk
   /** What kill -9 leaves, where it is not all that was written. */

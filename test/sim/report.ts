@@ -13,7 +13,7 @@ export function describeFailure(trial: Trial, { withLines }: { withLines: boolea
     ...shown,
     ...(findings.length > FINDINGS ? [`  … and ${findings.length - FINDINGS} more`] : []),
     ...(withLines ? ['faults:', JSON.stringify(faults, null, 1), `the last ${lines.length} lines:`, ...lines] : []),
-    `again: npm run sim -- --seed ${seed}${evidence.elsewhere === null ? '' : ' --elsewhere'}${faults.cluster === null ? '' : ' --replicas'} --trace`,
+    `again: npm run sim -- --seed ${seed}${evidence.elsewhere === null ? '' : ' --elsewhere'}${evidence.hosted === null ? '' : ' --hosted'}${faults.cluster === null ? '' : ' --replicas'} --trace`,
   ].join('\n')
 }
 

@@ -21,13 +21,14 @@ const { values } = parseArgs({
     off: { type: 'string', multiple: true, default: [] },
     elsewhere: { type: 'boolean', default: false },
     replicas: { type: 'boolean', default: false },
+    hosted: { type: 'boolean', default: false },
     shrink: { type: 'boolean', default: false },
     'keep-going': { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
 })
 
-const usage = `node test/sim/run.ts [--seeds N] [--from N] [--seed N] [--trace] [--mutant NAME] [--mutants] [--off KIND] [--elsewhere] [--replicas] [--shrink] [--keep-going]
+const usage = `node test/sim/run.ts [--seeds N] [--from N] [--seed N] [--trace] [--mutant NAME] [--mutants] [--off KIND] [--elsewhere] [--replicas] [--hosted] [--shrink] [--keep-going]
   --seed N        one seed; --trace prints everything that happens in it
   --seeds N       so many seeds (200), starting at --from (1); stops at the first that fails unless --keep-going
   --mutant NAME   with a planted bug: ${mutants.map(({ name }) => name).join(', ')}
@@ -35,6 +36,7 @@ const usage = `node test/sim/run.ts [--seeds N] [--from N] [--seed N] [--trace] 
   --off KIND      without a kind of fault, may be repeated: ${Object.keys(faultKinds).join(', ')}
   --elsewhere     agents that work elsewhere and their operators, in place of clients
   --replicas      one to three replicas on a database, in place of one process on a disk
+  --hosted        an agent in a program of its own, also with --replicas
   --shrink        for a failing seed, finds the kinds of faults that it needs`
 
 function wholeNumber(name: string, text: string): number {
@@ -67,6 +69,7 @@ function optionsOf(seed: number, off: readonly string[]): TrialOptions {
     },
     ...(values.elsewhere ? { elsewhere: true } : {}),
     ...(values.replicas ? { replicas: true } : {}),
+    ...(values.hosted ? { hosted: true } : {}),
     ...(values.trace ? { onLine: say } : {}),
   }
 }
@@ -86,7 +89,7 @@ async function main(): Promise<number> {
   const count = wholeNumber('seeds', values.seeds)
   // Seeds that once failed are always among them; a mutant is hunted without their help.
   const known =
-    mutant === null && !values.elsewhere
+    mutant === null && !values.elsewhere && !values.hosted
       ? regressions.filter(({ replicas = false }) => replicas === values.replicas).map(({ seed }) => seed)
       : []
   const seeds =

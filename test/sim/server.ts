@@ -154,7 +154,7 @@ export function createServer(deps: ServerDeps): Server {
   const keepAfter = (how: 'killed' | 'power cut'): Keep =>
     how === 'power cut' || mutant?.killTakesUnsynced === true ? takePower(random) : 'written'
 
-  async function stopInOrder({ janitor, engine, elsewhere, log, inner }: Serving): Promise<void> {
+  async function stopInOrder({ janitor, engine, close, log, inner }: Serving): Promise<void> {
     const asked = kernel.time
     const { drainMs } = faults.process
     janitor.stop()
@@ -163,8 +163,8 @@ export function createServer(deps: ServerDeps): Server {
     if (took > drainMs + DRAIN_SLACK_MS) {
       history.findings.push({ checker: 'drain', message: `Draining for ${drainMs} ms took ${took} ms.` })
     }
-    await elsewhere?.close()
     await engine.close()
+    await close()
     await log.close()
     await inner.close()
     end('restarted', 'written')

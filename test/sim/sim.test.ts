@@ -4,7 +4,7 @@ import { isFinished } from '../../src/domain/session/run.ts'
 import { isQuick, runs } from '../tier.ts'
 import { entriesOf } from './evidence.ts'
 import { describeFailure } from './report.ts'
-import { runTrial, type Trial } from './trial.ts'
+import { runTrial, type Trial, type TrialOptions } from './trial.ts'
 
 // How many seeds the suite plays, and where it begins: a number, so that a busy machine looks as hard as a quiet one.
 // `npm run sim -- --seeds 2000` looks longer.
@@ -13,6 +13,8 @@ const SEEDS = Number(process.env.SIM_SEEDS ?? runs(20))
 const ELSEWHERE_SEEDS = Number(process.env.SIM_ELSEWHERE_SEEDS ?? runs(8))
 /** One to three replicas each. */
 const REPLICA_SEEDS = Number(process.env.SIM_REPLICA_SEEDS ?? runs(12))
+/** Every second one with replicas. */
+const HOSTED_SEEDS = Number(process.env.SIM_HOSTED_SEEDS ?? runs(16))
 /** Every so many seeds one is played again. */
 const AGAIN_EVERY = 5
 const FROM = Number(process.env.SIM_FROM ?? 1)
@@ -20,10 +22,7 @@ const FROM = Number(process.env.SIM_FROM ?? 1)
 const PATIENCE_MS = 600_000
 
 /** Must do the same, and leave nothing undone between two items. */
-async function playAgain(
-  { seed, hash }: Trial,
-  options: { elsewhere?: boolean; replicas?: boolean } = {},
-): Promise<void> {
+async function playAgain({ seed, hash }: Trial, options: Omit<TrialOptions, 'seed'> = {}): Promise<void> {
   const again = await runTrial({ seed, ...options, strict: true })
   expect([seed, again.hash]).toEqual([seed, hash])
 }
@@ -79,6 +78,20 @@ describe('the fault simulator', () => {
       if (seed % AGAIN_EVERY === 1) await playAgain(trial, { replicas: true })
     }
     process.stdout.write(`replicas: seeds ${FROM} to ${FROM + REPLICA_SEEDS - 1}, ${JSON.stringify(total)}\n`)
+  })
+
+  test('finds no seed that breaks a promise to hosted agents, and plays a seed the same way twice', {
+    timeout: PATIENCE_MS + 10_000 * HOSTED_SEEDS,
+  }, async () => {
+    const total = { crashes: 0, runs: 0, asked: 0, decided: 0, consumed: 0, acts: 0, writes: 0 }
+    for (let seed = FROM; seed < FROM + HOSTED_SEEDS; seed += 1) {
+      const options = { hosted: true, replicas: seed % 2 === 0 }
+      const trial = await runTrial({ seed, ...options })
+      expectSound(trial)
+      for (const key of Object.keys(total) as (keyof typeof total)[]) total[key] += trial.stats[key]
+      if (seed % AGAIN_EVERY === 1) await playAgain(trial, options)
+    }
+    process.stdout.write(`hosted agents: seeds ${FROM} to ${FROM + HOSTED_SEEDS - 1}, ${JSON.stringify(total)}\n`)
   })
 
   test('writes runs that the real AG-UI client accepts', { timeout: PATIENCE_MS }, async () => {

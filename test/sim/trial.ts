@@ -1,6 +1,6 @@
 // One trial: a world out of a seed, a time of faults, then calm, then the verdict.
 
-import type { ModelAgent } from '../../src/domain/agent/agent.ts'
+import type { AgentDefinition, HostAgent, ModelAgent } from '../../src/domain/agent/agent.ts'
 import { createIds } from '../../src/domain/ids.ts'
 import { checkers } from './checkers/checkers.ts'
 import { type ClientOptions, talk } from './client.ts'
@@ -13,6 +13,7 @@ import { drawElsewhere } from './elsewhere/world.ts'
 import { type Evidence, judge, readDisk } from './evidence.ts'
 import { drawFaults, type Faults } from './faults.ts'
 import { createHistory, type Finding } from './history.ts'
+import { drawHosted, type HostedWorld, WORKSPACE } from './hosted/world.ts'
 import { createKernel } from './kernel.ts'
 import { litter } from './litter.ts'
 import type { Mutant } from './mutant.ts'
@@ -34,6 +35,8 @@ export interface TrialOptions {
   elsewhere?: boolean
   /** One to three replicas on a database, in place of one process on a disk. */
   replicas?: boolean
+  /** The agent works in a program of its own, beside replicas too. */
+  hosted?: boolean
   onLine?: (line: string) => void
 }
 
@@ -61,6 +64,9 @@ export interface TrialStats {
   consumed: number
   /** Calls of agents elsewhere that were answered. */
   called: number
+  /** What programs of hosted agents did with a yes, and the files that were written for them. */
+  acts: number
+  writes: number
 }
 
 const STEP_MS = 500
@@ -79,6 +85,7 @@ export async function runTrial(options: TrialOptions): Promise<Trial> {
     strict,
     elsewhere: isElsewhere = mutant?.elsewhere !== undefined,
     replicas = mutant?.cluster !== undefined,
+    hosted: isHosted = mutant?.hosted !== undefined,
     onLine,
   } = options
   const random = createRandom(seed)
@@ -94,9 +101,18 @@ export async function runTrial(options: TrialOptions): Promise<Trial> {
   })
   const history = createHistory()
   const wall: Wall = { offset: 0 }
-  const definition = drawAgent(random.fork('agent'), faults)
   const elsewhere = isElsewhere ? drawElsewhere(random.fork('elsewhere')) : null
   if (elsewhere !== null) mutant?.elsewhere?.(elsewhere)
+  const hosted = isHosted ? drawHosted(random.fork('hosted')) : null
+  if (hosted !== null) {
+    // The protocol cannot carry them.
+    faults.people.edits = 0
+    mutant?.hosted?.(hosted)
+  }
+  const modelAgent = drawAgent(random.fork('agent'), faults)
+  const definition: AgentDefinition = hosted === null ? modelAgent : asHosted(modelAgent, hosted)
+  /** Where people command coding agents. */
+  const commanded = hosted?.supervision ?? elsewhere
   let calm = false
   const isCalm = () => calm
   const shared = { kernel, faults, history, isCalm }
@@ -108,6 +124,7 @@ export async function runTrial(options: TrialOptions): Promise<Trial> {
     toolTimeoutMs: random.fork('tools').between(200, 2_000),
     mutant,
     elsewhere,
+    hosted,
   }
   const cluster = faults.cluster === null ? null : createCluster(serverDeps, faults.cluster)
   const server = cluster ?? createServer(serverDeps)
@@ -118,7 +135,10 @@ export async function runTrial(options: TrialOptions): Promise<Trial> {
     net,
     cluster === null ? 0 : faults.disk.callFails > 0 ? 5_000 : 2_000,
   )
-  const takeovers = cluster === null ? null : createTakeoverWatch(kernel, history, cluster, faults.disk.callFails > 0)
+  const takeovers =
+    cluster === null
+      ? null
+      : createTakeoverWatch(kernel, history, cluster, { callsFail: faults.disk.callFails > 0, isHosted })
   const report = (error: unknown) =>
     history.findings.push({
       checker: 'bug',
@@ -130,14 +150,16 @@ export async function runTrial(options: TrialOptions): Promise<Trial> {
   server.boot()
   unleash({ ...shared, random: random.fork('nemesis'), server, cluster, wall })
   const unfinished = new Set<string>()
-  for (const options of elsewhere === null ? drawClients(random.fork('clients')) : []) {
+  for (const options of elsewhere === null
+    ? drawClients(random.fork('clients'), hosted === null ? 'local_user' : 'ann')
+    : []) {
     unfinished.add(options.name)
     talk({ ...shared, random: random.fork(options.name), net }, options)
       .then(() => unfinished.delete(options.name))
       .catch(report)
   }
 
-  if (elsewhere === null && random.fork('litter').chance(0.25)) {
+  if (commanded === null && random.fork('litter').chance(0.25)) {
     const name = 'litter'
     unfinished.add(name)
     litter({ ...shared, random: random.fork(name), net }, { name, owner: 'local_user', sessions: 4 })
@@ -146,12 +168,12 @@ export async function runTrial(options: TrialOptions): Promise<Trial> {
   }
 
   const peopleDeps = { ...shared, net, faults: faults.people }
-  if (elsewhere === null && (faults.offers.gated || faults.offers.agents)) {
+  if (commanded === null && (faults.offers.gated || faults.offers.agents)) {
     for (const name of ['o0', 'o1']) decideOn({ ...peopleDeps, random: random.fork(name) }, name).catch(report)
   }
-  if (elsewhere !== null) {
-    const deps = { ...shared, net, world: elsewhere }
-    for (const options of elsewhere.windows) {
+  if (commanded !== null) {
+    const deps = { ...shared, net, world: commanded }
+    for (const options of commanded.windows) {
       unfinished.add(options.name)
       workIn({ ...deps, random: random.fork(options.name) }, options)
         .then(() => unfinished.delete(options.name))
@@ -161,7 +183,7 @@ export async function runTrial(options: TrialOptions): Promise<Trial> {
       command({ ...deps, people: faults.people, random: random.fork(name) }, name).catch(report)
     }
   }
-  if (elsewhere === null && faults.offers.client)
+  if (commanded === null && faults.offers.client)
     answerCalls({ ...peopleDeps, random: random.fork('caller') }, 'caller').catch(report)
 
   async function pass(until: number): Promise<void> {
@@ -203,7 +225,7 @@ export async function runTrial(options: TrialOptions): Promise<Trial> {
   process.off('unhandledRejection', onUnhandled)
 
   const left = readDisk(server.disk)
-  const evidence: Evidence = { history, faults, definition, elsewhere, unfinished: [...unfinished], ...left }
+  const evidence: Evidence = { history, faults, definition, elsewhere, hosted, unfinished: [...unfinished], ...left }
   const findings = [...history.findings, ...judge(checkers, evidence)]
   const stats = statsOf(evidence, kernel.time, kernel.items)
   return { seed, hash: kernel.hash, findings, faults, lines: kernel.lines, stats, evidence }
@@ -231,7 +253,7 @@ function forReplicas(faults: Faults, cluster: ClusterFaults): ClusterFaults {
   return cluster
 }
 
-function drawClients(random: Random): ClientOptions[] {
+function drawClients(random: Random, owner: string): ClientOptions[] {
   const ids = createIds(
     () => 1_800_000_000_000,
     (size) => random.bytes(size),
@@ -243,7 +265,7 @@ function drawClients(random: Random): ClientOptions[] {
     const mine = threads.filter(() => random.chance(0.6))
     return {
       name: `c${i}`,
-      owner: 'local_user',
+      owner,
       threads: [mine[0] ?? threads[0] ?? 'thread-0', ...mine.slice(1)],
       messages: random.between(1, 6),
     }
@@ -294,7 +316,24 @@ function drawAgent(random: Random, { people, offers }: Faults): ModelAgent {
   }
 }
 
-function statsOf({ history, sessions, runs, waits }: Evidence, simulatedMs: number, items: number): TrialStats {
+/** The same agent, in a program. */
+function asHosted(
+  { model: _, limits, sessions, ...agent }: ModelAgent,
+  { writes, ttlSeconds }: HostedWorld,
+): HostAgent {
+  return {
+    ...agent,
+    model: null,
+    host: {
+      ...{ name: 'custom', command: 'sim', args: [], env: [], writes, unconfined: false, network: false },
+      workspace: WORKSPACE,
+    },
+    limits: { ...limits, steps: 1_000, toolCalls: 1_000 },
+    sessions: { ...sessions, ttlSeconds },
+  }
+}
+
+function statsOf({ history, sessions, runs, waits, hosted }: Evidence, simulatedMs: number, items: number): TrialStats {
   const views = history.readers.flatMap((reader) => reader.views)
   const sum = (counts: number[]) => counts.reduce((total, count) => total + count, 0)
   return {
@@ -308,6 +347,8 @@ function statsOf({ history, sessions, runs, waits }: Evidence, simulatedMs: numb
     asked: waits.size,
     decided: [...history.decisions, ...history.elsewhere.acts].filter(({ won }) => won === true).length,
     called: history.elsewhere.calls.filter(({ answer }) => answer !== null).length,
+    acts: hosted?.acts.length ?? 0,
+    writes: hosted?.files.writes.length ?? 0,
     consumed: [...waits.values()].filter(({ status }) => status === 'consumed').length,
   }
 }

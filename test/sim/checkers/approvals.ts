@@ -1,6 +1,6 @@
 // P8, P9, P10: what may not run unasked ran only as a person allowed it; the first answer won, and whoever was told so did win.
 
-import { type Approval, isSupervised } from '../../../src/domain/records/record.ts'
+import { type Approval, isHostApproval } from '../../../src/domain/records/record.ts'
 import { callDigest } from '../../../src/json/digest.ts'
 import type { Checker, Evidence } from '../evidence.ts'
 import type { ToolStart } from '../history.ts'
@@ -11,7 +11,7 @@ export const approvals: Checker = {
   name: 'approvals',
   check: (evidence) => {
     const all = [...evidence.waits.values()].filter(
-      (wait): wait is Approval => wait.wait === 'approval' && !isSupervised(wait),
+      (wait): wait is Approval => wait.wait === 'approval' && !isHostApproval(wait),
     )
     const byCall = Map.groupBy(all, ({ callId }) => callId)
     const granted = grantedIn(evidence)

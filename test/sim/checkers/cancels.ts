@@ -6,14 +6,16 @@ import { type Checker, type Evidence, entriesOf } from '../evidence.ts'
 const HEED_MS = 3_000
 /** A store that fails can keep a process from going on with a run, until it looks after such runs again. */
 const HEED_AFTER_FAILURE_MS = 13_000
+/** A program that does not hear it is killed after a while. */
+const HEED_PROGRAM_MS = 8_500
 
 export const cancels: Checker = {
   name: 'cancels',
   check: (evidence) => [...checkHeeded(evidence), ...checkRecovered(evidence), ...checkWaiting(evidence)],
 }
 
-function checkHeeded({ history, faults }: Evidence): string[] {
-  const time = faults.disk.callFails > 0 ? HEED_AFTER_FAILURE_MS : HEED_MS
+function checkHeeded({ history, faults, hosted }: Evidence): string[] {
+  const time = faults.disk.callFails > 0 ? HEED_AFTER_FAILURE_MS : hosted === null ? HEED_MS : HEED_PROGRAM_MS
   return history.cancels.flatMap(({ runId, at, life, status }) => {
     if (isFinished(status)) return []
     const { to = null } = history.lives.find(({ number }) => number === life) ?? {}

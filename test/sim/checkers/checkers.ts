@@ -11,6 +11,7 @@ import { effects } from './effects.ts'
 import { elsewhereAnswers } from './elsewhere-answers.ts'
 import { elsewhereRecords } from './elsewhere-records.ts'
 import { feed } from './feed.ts'
+import { hosted } from './hosted.ts'
 import { hourly } from './hourly.ts'
 import { liveness } from './liveness.ts'
 import { messages } from './messages.ts'
@@ -29,6 +30,7 @@ export const checkers: readonly Checker[] = [
   feed,
   elsewhereRecords,
   elsewhereAnswers,
+  hosted,
   budgets,
   cancels,
   presence,

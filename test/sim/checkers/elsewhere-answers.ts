@@ -1,7 +1,12 @@
 // What agents elsewhere and their operators were told is true and stays true: an answer by id is always the same, whoever won did win,
 // the trail has each decision once, steering was handed over before it counts as delivered, and files are as somebody allowed.
 
-import { isSupervised, isSupervisedApproval, type SupervisedRecord } from '../../../src/domain/records/record.ts'
+import {
+  isOfCodingAgent,
+  isSupervised,
+  isSupervisedApproval,
+  type SupervisedRecord,
+} from '../../../src/domain/records/record.ts'
 import type { RunEvent } from '../../../src/domain/session/event.ts'
 import type { AuditRecord } from '../../../src/domain/supervision/audit.ts'
 import type { OperatorAct } from '../elsewhere/operators.ts'
@@ -13,9 +18,9 @@ import { checkGrammar } from './grammar.ts'
 export const elsewhereAnswers: Checker = {
   name: 'elsewhere-answers',
   check(evidence) {
-    if (evidence.elsewhere === null) return []
-    const checks = [checkAnswers, checkActs, checkTrail, checkInstructions, checkLogs, checkFiles]
-    return checks.flatMap((check) => check(evidence))
+    const commanded = evidence.elsewhere !== null || evidence.hosted !== null ? [checkActs, checkTrail] : []
+    const asked = evidence.elsewhere !== null ? [checkAnswers, checkInstructions, checkLogs, checkFiles] : []
+    return [...commanded, ...asked].flatMap((check) => check(evidence))
   },
 }
 
@@ -96,7 +101,7 @@ function checkActs(evidence: Evidence): string[] {
 
 function checkWinner({ waits }: Evidence, { what, id, mark }: OperatorAct): string[] {
   const wait = waits.get(id)
-  if (wait === undefined || !isSupervised(wait) || wait.wait === 'alert') return []
+  if (wait === undefined || !isOfCodingAgent(wait) || wait.wait === 'alert') return []
   const wrong = [`${mark} won with ${what}, and the record says ${JSON.stringify(answerIn(wait))}`]
   if (wait.wait === 'standby') return wait.status === 'resumed' && wait.instruction === mark ? [] : wrong
   if (wait.reason !== mark) return wrong

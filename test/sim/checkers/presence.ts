@@ -12,13 +12,16 @@ const NEWS_MS = 2_500
 
 export const presence: Checker = {
   name: 'presence',
-  check: ({ history, sessions, faults }) => {
+  check: ({ history, sessions, faults, hosted }) => {
     const { graceMs, disk } = faults
-    return [...sessions.values()].flatMap(({ id, log, runs }) =>
+    return [...sessions.values()].flatMap(({ id, log, runs, supervision }) =>
       runs.flatMap((run) => {
         const endedAt = history.ends.get(run.id)
         if (run.status !== 'cancelled' || endedAt === undefined) return []
         if (factsIn(entriesOf(log, run.id)).some(({ fact }) => fact === 'cancel_requested')) return []
+        // Its operator has ended it; and whether somebody reads means nothing to a hosted agent.
+        if (supervision?.status === 'terminated') return []
+        if (hosted !== null) return [`run ${run.id} of a hosted agent was cancelled by nobody`]
         const isFollowed = runs.some(
           ({ id: other, input, firstSeq }) =>
             other !== run.id && input.stopsUnread === true && (firstSeq ?? Infinity) > (run.firstSeq ?? 0),

@@ -88,6 +88,7 @@ export function createCluster(deps: ServerDeps, faults: ClusterFaults): Cluster 
         here.soundSince = kernel.time
         life.readyAt = kernel.time
         serving.janitor.start()
+        serving.elsewhere?.recover().catch((error: unknown) => complain(history, 'start', error))
         kernel.trace(`life ${life.number} serves`)
       },
       (error: unknown) => {
@@ -122,8 +123,8 @@ export function createCluster(deps: ServerDeps, faults: ClusterFaults): Cluster 
       history.findings.push({ checker: 'drain', message: `Draining for ${drainMs} ms took ${took} ms.` })
     }
     await engine.close()
-    await log.close()
     await close()
+    await log.close()
     end(replica, 'restarted')
   }
 

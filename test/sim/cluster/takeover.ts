@@ -11,8 +11,16 @@ const STOPPING_MS = 3_000
 /** A call of the store that fails is made again at the next round. */
 const RETRIES_MS = 12_000
 
-export function createTakeoverWatch(kernel: Kernel, history: History, cluster: Cluster, callsFail: boolean) {
-  const slack = callsFail ? RETRIES_MS : 0
+/** Its program has a lease too, and whoever finds it held looks again after a while. */
+const PROGRAM_MS = 18_000
+
+export function createTakeoverWatch(
+  kernel: Kernel,
+  history: History,
+  cluster: Cluster,
+  { callsFail, isHosted }: { callsFail: boolean; isHosted: boolean },
+) {
+  const slack = (callsFail ? RETRIES_MS : 0) + (isHosted ? PROGRAM_MS : 0)
   /** Since when each run has had an owner that is gone. */
   const since = new Map<string, { at: number; limitMs: number }>()
 

@@ -1,7 +1,7 @@
 // Those who command agents elsewhere: they decide, twice or late or at the same time as others, edit, pause, end, steer and nudge. Once
 // the trial has calmed down they leave nothing lying.
 
-import { isSupervisedApproval, type SupervisedRecord } from '../../../src/domain/records/record.ts'
+import { isOfCodingAgent, type SupervisedRecord } from '../../../src/domain/records/record.ts'
 import type { Caller } from '../../../src/domain/supervision/decision.ts'
 import type { AgentsElsewhere } from '../../../src/supervision/agents-elsewhere.ts'
 import type { Serving } from '../assemble.ts'
@@ -38,6 +38,8 @@ export async function command(deps: OperatorDeps, name: string): Promise<void> {
   const known: SupervisedRecord[] = []
   let acts = 0
 
+  /** It saw some that were not on the disk yet. */
+  const isLost = (code: string) => code === 'approval_not_found' && history.powerCuts.length > 0
   const complain = (message: string) => history.findings.push({ checker: 'operators', message: `${name}: ${message}` })
 
   async function act(
@@ -57,7 +59,7 @@ export async function command(deps: OperatorDeps, name: string): Promise<void> {
     if (reply.ok) record.won = true
     else {
       if (reply.code !== 'lost') record.won = false
-      if (!undone.has(reply.code) && !overtaken.has(reply.code) && !more.includes(reply.code)) {
+      if (!undone.has(reply.code) && !overtaken.has(reply.code) && !more.includes(reply.code) && !isLost(reply.code)) {
         complain(`${mark} wanted to ${what} ${id} and was refused with ${reply.code}`)
       }
     }
@@ -104,7 +106,8 @@ export async function command(deps: OperatorDeps, name: string): Promise<void> {
     if (first === undefined) return
     const { id, supervision } = random.pick([first, ...rest])
     if (supervision.status === 'paused' && random.chance(0.7)) return resume(id)
-    switch (random.below(8)) {
+    // No process of an agent elsewhere ends where there is none.
+    switch (random.below(supervision.hosted === undefined ? 8 : 7)) {
       case 0:
         return quietly('pause', id, (elsewhere, by) => elsewhere.sessions.pause(by, id))
       case 1:
@@ -116,9 +119,10 @@ export async function command(deps: OperatorDeps, name: string): Promise<void> {
       case 4:
         return quietly('nudge', id, (elsewhere, by) => elsewhere.stalls.nudgeSession(by, id))
       case 5:
-        return quietly('interrupt', id, (elsewhere) => elsewhere.sessions.interrupt(id, 'The process has ended.'))
-      default:
+      case 6:
         return act('steer', id, (elsewhere, by, mark) => elsewhere.sessions.steer(by, id, mark), ['limit'])
+      default:
+        return quietly('interrupt', id, (elsewhere) => elsewhere.sessions.interrupt(id, 'The process has ended.'))
     }
   }
 
@@ -162,7 +166,7 @@ export async function command(deps: OperatorDeps, name: string): Promise<void> {
     const reply = await net.request(`${name} looks`, ({ inner }) => inner.waits.list({ isWaiting: true, limit: 50 }))
     // Once it is calm, a silent agent may be silent.
     const open = (reply.ok ? reply.value : [])
-      .filter(isElsewhere)
+      .filter(isOfCodingAgent)
       .filter((wait) => !isIgnored(wait) && !(isCalm() && wait.wait === 'alert'))
     const [first, ...rest] = open
     if (first === undefined) continue
@@ -180,6 +184,3 @@ function servedBy({ elsewhere }: Serving): AgentsElsewhere {
   if (elsewhere === null) throw new Error('nobody serves agents elsewhere')
   return elsewhere
 }
-
-const isElsewhere = (wait: Parameters<typeof isSupervisedApproval>[0]): wait is SupervisedRecord =>
-  wait.wait !== 'client_call' && (wait.wait !== 'approval' || isSupervisedApproval(wait))

@@ -4,6 +4,7 @@ import { clusterMutants } from './cluster-mutants.ts'
 import { diskMutants } from './disk-mutants.ts'
 import { elsewhereMutants } from './elsewhere-mutants.ts'
 import { engineMutants } from './engine-mutants.ts'
+import { hostedMutants } from './hosted-mutants.ts'
 import { logMutants } from './log-mutants.ts'
 import { storeMutants } from './store-mutants.ts'
 
@@ -15,4 +16,5 @@ export const mutants: readonly Mutant[] = [
   ...approvalMutants,
   ...elsewhereMutants,
   ...clusterMutants,
+  ...hostedMutants,
 ]
