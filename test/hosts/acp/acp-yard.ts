@@ -12,8 +12,9 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { expect } from 'vitest'
+import { acpOf } from '../../../src/hosts/hosts.ts'
 import { until } from '../../crash/support/until.ts'
 import type { Host } from '../hosts.ts'
 import { programOf } from '../hosts.ts'
@@ -66,11 +67,16 @@ export interface AcpYardOptions {
   script: (prompt: Prompt, yard: { workspace: string; outside: string; host: AcpHost }) => Step | undefined
   /** The host is told by its user to ask nobody. */
   isFearless?: boolean
+  /** No agent file names it: it is to be started by its name, with the command that people install. */
+  isUnnamed?: boolean
 }
 
 export const SESSION = '0195f3c2-7a10-7000-8000-00000000aaaa'
 
-export async function openAcpYard(of: Host, { script, isFearless = false }: AcpYardOptions): Promise<AcpYard> {
+export async function openAcpYard(
+  of: Host,
+  { script, isFearless = false, isUnnamed = false }: AcpYardOptions,
+): Promise<AcpYard> {
   const host = acpHosts[of.name]
   const program = programOf(of.acp)
   if (program === null) throw new Error(`${of.name} is not installed`)
@@ -94,21 +100,26 @@ export async function openAcpYard(of: Host, { script, isFearless = false }: AcpY
   const variables = of.env(model.url)
   const files = host.files(of.files(model.url))
   const added = isFearless ? host.fearless.files : {}
-  writeFileSync(join(folder, 'agent'), starter(program, [...Object.entries(files), ...Object.entries(added)]), {
-    mode: 0o755,
-  })
+  const command = isUnnamed ? join(folder, 'bin', acpOf(of.name).command) : join(folder, 'agent')
+  mkdirSync(dirname(command), { recursive: true })
+  const more = of.acp.args.filter((arg) => arg !== '--acp')
+  // Whoever starts it by its name has told it before which model it has, and where.
+  const known = isUnnamed ? { variables, args: more } : { variables: {}, args: [] }
+  writeFileSync(command, starter(program, [...Object.entries(files), ...Object.entries(added)], known), { mode: 0o755 })
   const agent = {
     name: 'coder',
     host: {
       name: of.name,
-      command: join(folder, 'agent'),
-      args: [...of.acp.args.filter((arg) => arg !== '--acp'), ...(isFearless ? host.fearless.args : [])],
+      command,
+      args: [...more, ...(isFearless ? host.fearless.args : [])],
       workspace: './shop',
       env: Object.keys(variables),
     },
   }
-  writeFileSync(join(folder, 'agent.yaml'), JSON.stringify(agent))
-  const supervisor = await startSupervisor({ home, configDir, directory: folder, env: variables })
+  if (!isUnnamed) writeFileSync(join(folder, 'agent.yaml'), JSON.stringify(agent))
+  writeFileSync(join(folder, 'quarterdeck.yaml'), JSON.stringify({ workspaces: [{ path: workspace }] }))
+  const env = isUnnamed ? { PATH: `${dirname(command)}:${process.env.PATH}` } : variables
+  const supervisor = await startSupervisor({ home, configDir, directory: folder, env })
 
   async function get<T>(path: string): Promise<T> {
     return (await supervisor.get(path)) as T
@@ -212,11 +223,16 @@ export async function openAcpYard(of: Host, { script, isFearless = false }: AcpY
 const textOf = (path: string): string | null => (existsSync(path) ? readFileSync(path, 'utf8') : null)
 
 /** Puts the host's own settings into the home folder that it is given, as a person would have done before. */
-function starter(program: string, files: readonly [path: string, text: string][]): string {
+function starter(
+  program: string,
+  files: readonly [path: string, text: string][],
+  { variables, args }: { variables: Readonly<Record<string, string>>; args: readonly string[] },
+): string {
   const paths = [...new Set(files.map(([path]) => path))]
   const begins = paths.map((path) => `mkdir -p "$(dirname "$HOME/${path}")"\n: > "$HOME/${path}"\n`)
   const puts = files.map(([path, text]) => `cat >> "$HOME/${path}" <<'END'\n${text}\nEND\n`)
-  return `#!/bin/sh\n${[...begins, ...puts].join('')}exec '${program}' "$@"\n`
+  const sets = Object.entries(variables).map(([name, value]) => `export ${name}='${value}'\n`)
+  return `#!/bin/sh\n${[...sets, ...begins, ...puts].join('')}exec '${program}' ${[...args, '"$@"'].join(' ')}\n`
 }
 
 async function* linesOf(answer: Response): AsyncGenerator<string> {

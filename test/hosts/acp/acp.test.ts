@@ -78,6 +78,17 @@ function tests(host: Host): void {
     expect((await yard.approvals()).map(({ status }) => status)).toEqual(['consumed', 'consumed'])
   })
 
+  test('is started by its name in a workspace of the settings, and asks as always', async () => {
+    await using yard = await open({ isUnnamed: true })
+
+    const wanted = { prompt: 'Please [[run]] it.', workspace: yard.workspace, host: host.name }
+    expect(await yard.supervisor.post('/sessions', wanted)).toMatchObject({ status: 201, body: { host: host.name } })
+    await yard.decide(yard.host.shellTool, { decision: 'approve' })
+    await yard.decide('apply_changes', { decision: 'approve' })
+
+    await expect.poll(() => yard.read('count.txt'), { timeout: 60_000 }).toBe('one\n')
+  })
+
   test('hears with its next prompt why a command was refused', async () => {
     await using yard = await open()
 
