@@ -1,4 +1,4 @@
-// Full disks, of which the quick tier has the first cases in disk.test.ts: starting on one, and filling one with what people say.
+// Full disks: starting on one, and filling one with what people say. The others are in full-disk.slow.test.ts.
 
 import { statSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,7 +1,7 @@
 // A call that needs approval, and a server that is killed meanwhile. Between the question and the stored result there is no point at
 // which the call is lost, runs twice or runs without approval.
 //
-//   KILLS=100 SEED=7 vitest run test/crash/approvals.test.ts      the long variant. SEED replays a run
+//   KILLS=100 SEED=7 vitest run test/crash/approvals.slow.test.ts      the long variant. SEED replays a run
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'

@@ -1,6 +1,6 @@
 // Disks that are full, and disks that fail to sync.
 //
-//   ROUNDS=50 vitest run test/crash/disk.test.ts      the long variant
+//   ROUNDS=50 vitest run test/crash/full-disk.slow.test.ts      the long variant
 //
 // A full disk is a small tmpfs if this process may mount one (root on Linux), otherwise a shim under the server. A failing sync is
 // always a shim. Without a C compiler, tests that need one are skipped and say so.

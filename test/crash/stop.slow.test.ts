@@ -1,6 +1,6 @@
 // After SIGTERM the server takes no new work, completes open answers, marks or suspends the rest, and ends in time.
 //
-//   ROUNDS=40 SEED=7 vitest run test/crash/stop.test.ts      the long variant
+//   ROUNDS=40 SEED=7 vitest run test/crash/stop.slow.test.ts      the long variant
 
 import { connect } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
