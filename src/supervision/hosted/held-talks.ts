@@ -280,6 +280,10 @@ export function createHeldTalks(deps: HeldTalksDeps) {
     }
     entry.stop = changes.watch({ recordId: id, sessionId: id }, () => void look(id, entry))
     held.set(id, entry)
+    if (isClosed) {
+      await end(id, entry)
+      throw stopping()
+    }
     // Its operator may have ended it while the program started.
     void look(id, entry)
     return entry
@@ -293,7 +297,7 @@ export function createHeldTalks(deps: HeldTalksDeps) {
 
   /** Whoever wants to hold the session waits for it: the lease that is given back must not be theirs. */
   function end(sessionId: string, entry: Entry): Promise<void> {
-    const ended = giveBack(sessionId, entry).finally(() => ending.delete(sessionId))
+    const ended = ending.get(sessionId) ?? giveBack(sessionId, entry).finally(() => ending.delete(sessionId))
     ending.set(sessionId, ended)
     return ended
   }
@@ -340,7 +344,7 @@ export function createHeldTalks(deps: HeldTalksDeps) {
 
   async function holdNow(lane: Lane<HostParts>): Promise<Held> {
     const sessionId = lane.scope.run.sessionId
-    if (isClosed) throw new ServerError('shutting_down', 'The server is stopping. Send it again in a moment.')
+    if (isClosed) throw stopping()
     await ending.get(sessionId)
     await take(sessionId)
     const known = held.get(sessionId)
@@ -419,6 +423,9 @@ export function createHeldTalks(deps: HeldTalksDeps) {
     },
   }
 }
+
+const stopping = (): ServerError =>
+  new ServerError('shutting_down', 'The server is stopping. Send it again in a moment.')
 
 /** The conversation as text, for a program that does not have it. Empty: there was none. */
 async function story(
