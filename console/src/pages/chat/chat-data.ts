@@ -1,6 +1,8 @@
 // What the chat reads from the server beside the conversation itself.
 
-import { useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import type { SessionRow } from 'quarterdeck/client'
+import { useAgents } from '../../data/agents.ts'
 import { useClient } from '../../data/server.tsx'
 
 export function useSession(id: string, isKnown: boolean) {
@@ -24,16 +26,17 @@ export function useRuns(id: string, isKnown: boolean) {
 
 export function useRecentChats() {
   const client = useClient()
+  const agents = useAgents()
+  // One talks with hosted agents too. They are listed as coding agents, which nobody asks for where there are none.
+  const hasHosted = agents.data?.some(({ host }) => host !== null) ?? false
   return useQuery({
-    queryKey: ['sessions', 'recent'],
+    queryKey: ['sessions', 'recent', hasHosted],
     queryFn: async ({ signal }) => {
-      const [chats, others] = await Promise.all(
-        (['chat', 'supervised'] as const).map((kind) => client.sessions.list({ kind, limit: 30, signal })),
-      )
-      // One talks with hosted agents too.
-      const hosted = others?.sessions.filter((one) => one.hosted) ?? []
-      const sessions = [...(chats?.sessions ?? []), ...hosted]
-      return { sessions: sessions.sort((a, b) => (a.updated_at < b.updated_at ? 1 : -1)), next: chats?.next ?? null }
+      const list = (kind: SessionRow['kind']) => client.sessions.list({ kind, limit: 30, signal })
+      const [chats, others] = await Promise.all([list('chat'), hasHosted ? list('supervised') : null])
+      const sessions = [...chats.sessions, ...(others?.sessions.filter((one) => one.hosted) ?? [])]
+      return { sessions: sessions.sort((a, b) => (a.updated_at < b.updated_at ? 1 : -1)), next: chats.next }
     },
+    placeholderData: keepPreviousData,
   })
 }
