@@ -26,6 +26,10 @@ const script: AcpYardOptions['script'] = ({ name, results }, { workspace, outsid
       return isDone || results.length > 5 ? { text: 'It ran.' } : host.shell('echo one >> count.txt; echo did-it')
     case 'run once':
       return results.length === 0 ? host.shell('echo one >> count.txt; echo did-it') : { text: 'I give up.' }
+    case 'flood':
+      return results.length === 0
+        ? host.shell('yes 0123456789 | head -c 50000000; echo did-it')
+        : { text: 'It poured.' }
     case 'background':
       return results.length === 0
         ? host.shell('setsid sleep 987 > /dev/null 2>&1 & echo did-it')
@@ -225,6 +229,18 @@ function tests(host: Host): void {
     expect(await yard.rested()).toMatchObject({ status: 'completed' })
     expect(changes).toMatchObject({ kind: 'changes' })
     expect(yard.read('count.txt')).toBe('one\n')
+  })
+
+  test('runs a command that writes 50 MB, and the session goes on in little space', async () => {
+    await using yard = await open()
+
+    await yard.say('Let it [[flood]].')
+    await yard.decide(yard.host.shellTool, { decision: 'approve' })
+
+    expect(await yard.rested()).toMatchObject({ status: 'completed' })
+    const messages = await yard.messages()
+    expect(messages.at(-1)?.content).toContain('It poured.')
+    expect(JSON.stringify(messages).length).toBeLessThan(1_000_000)
   })
 
   test('leaves no process behind, not even one that its command has put aside', async () => {
