@@ -48,9 +48,9 @@ describe('a call that is told over ACP becomes one of the tools that we know', (
         toolCallId: 'call_3',
         kind: 'execute',
         content: [{ type: 'terminal', terminalId: 'call_3' }],
-        rawInput: { command: 'echo hi > ran.txt', cwd: '/work' },
+        rawInput: { command: 'echo hi > ran.txt', cwd: '/shop' },
       },
-      { tool: 'exec_command', input: { command: 'echo hi > ran.txt', cwd: '/work' } },
+      { tool: 'exec_command', input: { command: 'echo hi > ran.txt', cwd: '/shop' } },
     ],
     [
       'codex',
@@ -125,7 +125,7 @@ describe('a call that is told over ACP becomes one of the tools that we know', (
 
   test('and no other: what is not told clearly is known to nobody, or may write anything', () => {
     const moved = { content: [diff('/shop/moved.txt', 'a', 'b', 'update')], locations: [{ path: file }] }
-    const network = { command: 'curl x', cwd: '/work', url: 'https://x' }
+    const network = { command: 'curl x', cwd: '/shop', url: 'https://x' }
     const elsewhere = { path: file, file_text: 'x', fileName: '/etc/passwd', diff: '' }
     expect([
       told('claude', { toolCallId: '1', kind: 'execute', rawInput: { command: 'ls' } }),

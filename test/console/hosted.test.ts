@@ -1,7 +1,6 @@
 // A hosted coding agent in the console: a chat with it, a permission, and its changes file by file.
 
 import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { expect, inject, test } from 'vitest'
 import { connectBrowser } from '../clients/chat-page.ts'
@@ -79,7 +78,7 @@ inBrowser('changes are reviewed file by file: one is edited, one kept, one throw
   expect(await barriersOf(page)).toEqual([])
   expect(complaints).toEqual([])
 
-  const shop = (path: string) => join(house.dataDir, '../work/shop', path)
+  const { shop } = house
   expect(readFileSync(shop('notes.txt'), 'utf8')).toBe('mine\n')
   expect(readFileSync(shop('src/a.ts'), 'utf8')).toContain('forty = 40')
   for (const path of ['src/b.ts', 'src/c.ts']) expect(readFileSync(shop(path), 'utf8')).toBe(source)
@@ -145,7 +144,7 @@ inBrowser('a chat with a hosted agent: a permission, its plan, its modes, its co
   expect(await barriersOf(page)).toEqual([])
   await page.getByRole('button', { name: /^Approve/ }).click()
   await page.getByText('52K of 200K tokens · 0.25 USD').waitFor()
-  await expect.poll(() => readFileSync(join(house.dataDir, '../work/shop/notes.txt'), 'utf8'), LATE).toBe('new')
+  await expect.poll(() => readFileSync(house.shop('notes.txt'), 'utf8'), LATE).toBe('new')
 
   const field = page.getByRole('textbox', { name: /^Message/ })
   await page.getByRole('combobox', { name: 'Mode', exact: true }).selectOption('Code')

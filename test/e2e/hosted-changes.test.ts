@@ -31,7 +31,7 @@ test('a change of several files is told, read and decided file by file, and says
       writes: 'worktree',
       unconfined: false,
       network: true,
-      workspace: expect.stringMatching(/\/work\/shop$/),
+      workspace: expect.stringMatching(/\/shop$/),
     },
   })
   const { asked, session } = await changed(
@@ -91,7 +91,7 @@ test('a change of several files is told, read and decided file by file, and says
   ])
   expect(after.edit_diff).toContain('-FOUR')
   expect((await client.fileLines(id, { path: 'd.txt' })).lines).toEqual(['Mine.'])
-  const shop = (path: string) => `${house.dataDir}/../work/shop/${path}`
+  const { shop } = house
   expect(['a.txt', 'b.txt', 'c.txt', 'd.txt'].map((path) => readFileSync(shop(path), 'utf8'))).toEqual([
     'ONE',
     'two\n',

@@ -7,7 +7,6 @@ import { hasCode, ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
 import { present } from '../../domain/present.ts'
-import { textOf } from '../../domain/session/message.ts'
 import { stoppedError } from '../../domain/session/session.ts'
 import type { ProgressItem, Supervision } from '../../domain/supervision/supervision.ts'
 import type { HostParts, Lane } from '../../engine/run/run-scope.ts'
@@ -22,6 +21,7 @@ import { findSupervised } from '../sessions/take-step.ts'
 import type { ChangeSet, SetChange } from '../worktrees/change-set.ts'
 import type { Place } from './ask-permission.ts'
 import type { Said } from './said.ts'
+import { storyOf } from './story.ts'
 import type { Talk } from './talk.ts'
 import type { Terminals } from './terminals.ts'
 
@@ -92,9 +92,6 @@ const RENEW_MS = 5_000
 const HEARD_MS = 10_000
 /** As long as this a run of another replica's session is left alone before somebody looks again. */
 const ELSEWHERE_MS = 2_000
-/** Of an earlier conversation, told to a program that starts without it. */
-const MOST_STORY_CHARS = 40_000
-const MOST_STORY_MESSAGES = 100
 /** More than are ever open. */
 const MOST_SESSIONS = 10_000
 
@@ -273,7 +270,7 @@ export function createHeldTalks(deps: HeldTalksDeps) {
         async storySoFar() {
           if (!isStoryDue) return []
           isStoryDue = false
-          return story(store, id, lane.scope.run.id, earlier !== null)
+          return storyOf(store, id, lane.scope.run.id, earlier !== null)
         },
         newId: ids.uuid,
       },
@@ -426,31 +423,3 @@ export function createHeldTalks(deps: HeldTalksDeps) {
 
 const stopping = (): ServerError =>
   new ServerError('shutting_down', 'The server is stopping. Send it again in a moment.')
-
-/** The conversation as text, for a program that does not have it. Empty: there was none. */
-async function story(
-  { messages }: Pick<Store, 'messages'>,
-  sessionId: string,
-  runId: string,
-  isLost: boolean,
-): Promise<string[]> {
-  const page = await messages.page(sessionId, MOST_STORY_MESSAGES)
-  const lines = page
-    .filter((message) => message.runId !== runId && (message.role === 'user' || message.role === 'assistant'))
-    .map(({ role, content }) => ({ role, text: textOf(content) }))
-    .filter(({ text }) => text !== '')
-    .map(({ role, text }) => `${role === 'user' ? 'User' : 'You'}: ${text}`)
-  if (lines.length === 0) return []
-  const kept: string[] = []
-  for (let chars = 0; lines.length > 0 && chars < MOST_STORY_CHARS; ) {
-    const line = lines.pop()?.slice(0, MOST_STORY_CHARS) ?? ''
-    chars += line.length
-    kept.unshift(line)
-  }
-  const why = isLost
-    ? 'The program that had this conversation is gone, and you begin anew'
-    : 'This conversation began without you'
-  return [
-    `${why}. This was said so far${lines.length > 0 ? ' (the beginning is left out)' : ''}:\n\n${kept.join('\n\n')}\n\nEnd of what was said. Now:`,
-  ]
-}

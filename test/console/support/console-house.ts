@@ -153,6 +153,8 @@ export interface ConsoleHouse {
   say(text: string, session?: string): Promise<string>
   /** A folder of a coding agent. */
   folder(name: string, files: Readonly<Record<string, string>>): string
+  /** A file in the workspace of the hosted agent. */
+  shop(path: string): string
   /** A window of a coding agent in a folder. What it asks stays open until somebody answers. */
   agent(name: string, workspace: string, host?: string): (tool: string, input: object) => Promise<Answer>
   /** Streams that are open at the server now. */
@@ -236,6 +238,7 @@ export async function openConsoleHouse({
       await client.send(session, text)
       return session
     },
+    shop: (path) => join(root, 'work', 'shop', path),
     folder(name, files) {
       const made = join(root, 'work', name)
       write(made, files)
