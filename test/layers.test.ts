@@ -35,7 +35,7 @@ const allowed: Record<string, readonly string[]> = {
     'tools/tool.ts',
     'tools/process',
   ],
-  evaluation: ['domain', 'json', 'engine', 'models/model.ts'],
+  evaluation: ['domain', 'json', 'engine', 'log/notes.ts', 'models/model.ts'],
   operators: [
     'domain',
     'json',

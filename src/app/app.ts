@@ -30,9 +30,6 @@ import { serveChannels } from './serve-channels.ts'
 import { startTelemetry } from './start-telemetry.ts'
 import { openTestEngine } from './test-engine.ts'
 
-/** A place among the notes of channels, whose names have no spaces: so both stores keep what became of test cases. */
-const TEST_CASES = 'test cases'
-
 /** One is started once, by `open`, `mount` or `listen`. */
 export interface App {
   /** Takes the data directory, opens what is stored and takes up what a crash left behind; for programs that need no port. */
@@ -162,9 +159,7 @@ async function startApp(prepared: Prepared, where: ListenTarget | 'mounted' | nu
   // Few servers ever run tests.
   const history = async () =>
     (await import('../evaluation/test-history.ts')).createTestHistory({
-      read: async (agent) => (await working.store.outbox.note(TEST_CASES, agent))?.value ?? null,
-      keep: (key, value, at) =>
-        working.sessionLog.commit({ type: 'note_for_channel', channel: TEST_CASES, key, session: null, value, at }),
+      notes: working.notes,
       clock,
       logger: log,
     })

@@ -10,6 +10,7 @@ import { createLocalPresence } from '../engine/sessions/presence.ts'
 import { type Blobs, createBlobFolder } from '../files/keep/blob-folder.ts'
 import { createCachedBlobs } from '../files/keep/cached-blobs.ts'
 import { measureCommits } from '../http/metrics/store-metrics.ts'
+import { createNotes, type Notes } from '../log/notes.ts'
 import { createSessionLog, type SessionLog } from '../log/session-log.ts'
 import { createLocalWake, type Wake } from '../log/wake.ts'
 import { createOnlyReplica, openReplica, type Replica } from '../replicas/replica.ts'
@@ -34,6 +35,7 @@ interface OpenLog {
   replica: StoreReplica
   wake: Wake
   sessionLog: SessionLog
+  notes: Notes
   /** Throws `storage_failed` with how to restore the database if damage was found by then. */
   unlessDamaged(work: () => Promise<void>): Promise<void>
 }
@@ -61,7 +63,12 @@ export async function openLog(parts: Listening, undo: AsyncDisposableStack): Pro
     const opened = await openPostgres(settings.store, parts, undo)
     const sessionLog = createSessionLog({ ...opened, store: measured(opened.store), clock, budget: readerBudget })
     undo.defer(() => sessionLog.close())
-    return { ...opened, sessionLog, unlessDamaged: (work) => work() }
+    return {
+      ...opened,
+      sessionLog,
+      notes: createNotes({ log: sessionLog, outbox: opened.store.outbox, clock }),
+      unlessDamaged: (work) => work(),
+    }
   }
   const { listeners, unlessDamaged } = watchDisk(parts)
   const store = openStore({ dataDir, inMemory: settings.store === ':memory:', lock, ...listeners })
@@ -78,7 +85,8 @@ export async function openLog(parts: Listening, undo: AsyncDisposableStack): Pro
     tidy: async () => {},
     leave() {},
   }
-  return { store, replica, wake, sessionLog, unlessDamaged }
+  const notes = createNotes({ log: sessionLog, outbox: store.outbox, clock })
+  return { store, replica, wake, sessionLog, notes, unlessDamaged }
 }
 
 /** How much of the files that replicas share each of them keeps at hand. */

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { silentLogger } from '../domain/logger.ts'
 import { createManualClock } from '../http/testing/server-fixture.ts'
+import { createNotes } from '../log/notes.ts'
 import { createSessionLog } from '../log/session-log.ts'
 import { createLocalWake } from '../log/wake.ts'
 import { openTestStore } from '../store/sqlite/testing/open-test-store.ts'
@@ -17,8 +18,7 @@ test('says since when a case fails, keeps ten results, and forgets cases that ar
   const store = openTestStore()
   const log = createSessionLog({ store, clock, wake: createLocalWake({ clock, pollMs: null }) })
   const history = createTestHistory({
-    read: async (agent) => (await store.outbox.note('tests', agent))?.value ?? null,
-    keep: (key, value, at) => log.commit({ type: 'note_for_channel', channel: 'tests', key, session: null, value, at }),
+    notes: createNotes({ log, outbox: store.outbox, clock }),
     clock,
     logger: silentLogger,
   })

@@ -2,8 +2,10 @@
 
 import type { Clock } from '../domain/clock.ts'
 import type { Logger } from '../domain/logger.ts'
+import type { Notes } from '../log/notes.ts'
 import type { CaseResult, Finding } from './case-result.ts'
 
+const PLACE = 'test cases'
 const MOST_RESULTS = 10
 const MOST_FINDINGS = 5
 const MOST_CHARS = 500
@@ -25,18 +27,16 @@ export interface CaseHistory {
 export type TestHistory = ReturnType<typeof createTestHistory>
 
 interface HistoryDeps {
-  /** What was kept of an agent, or null. */
-  read(agent: string): Promise<string | null>
-  keep(agent: string, value: string, at: number): Promise<unknown>
+  notes: Pick<Notes, 'read' | 'update'>
   clock: Pick<Clock, 'now'>
   logger: Logger
 }
 
-export function createTestHistory({ read, keep, clock, logger }: HistoryDeps) {
+export function createTestHistory({ notes, clock, logger }: HistoryDeps) {
   /** By the name of the case. */
   async function of(agent: string): Promise<Map<string, CaseHistory>> {
-    const kept = await read(agent)
-    return new Map(kept === null ? [] : JSON.parse(kept))
+    const kept = await notes.read(PLACE, agent)
+    return new Map(kept === null ? [] : JSON.parse(kept.value))
   }
 
   return {
@@ -50,7 +50,8 @@ export function createTestHistory({ read, keep, clock, logger }: HistoryDeps) {
           const { name, outcome } = result
           if (outcome !== 'stopped') cases.set(name, after(cases.get(name), { ...result, outcome }, at))
         }
-        await keep(agent, JSON.stringify([...cases].filter(([name]) => names.includes(name))), at)
+        const kept = JSON.stringify([...cases].filter(([name]) => names.includes(name)))
+        await notes.update(PLACE, agent, () => kept)
       } catch (error) {
         logger.warn('the results of tests could not be kept', { agent, error })
       }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { FeedItem } from '../../domain/session/feed.ts'
 import type { QueuedDelivery } from '../../domain/supervision/delivery.ts'
+import type { Command } from '../ports/command.ts'
 import { MOST_LINES, OUTBOX_ITEMS, type QueueLine, type SettleDelivery, type TakeDeliveries } from '../ports/outbox.ts'
 import type { Store } from '../store.ts'
 import {
@@ -200,6 +201,20 @@ export function describeOutbox(open: OpenStore): void {
         null,
         [{ key: 'b' }],
       ])
+    })
+
+    test('changes a note only as long as it is as somebody has read it', async () => {
+      const { store } = await openForTest(open)
+      const note = { type: 'note_for_channel', channel: 'schedules', key: 'daily' } as const
+      const put = (value: string, was?: string | null): Command => ({ ...note, value, session: null, at: 7, was })
+      const { results } = await store.commit([put('one', null), put('two', null)])
+      expect(results.map(({ ok }) => ok)).toEqual([true, false])
+      expect(await refusal(store, put('two', null))).toBe('conflict')
+      expect(await refusal(store, { ...note, value: null, was: 'other' })).toBe('conflict')
+      await done(store, put('two', 'one'))
+      expect(await store.outbox.note('schedules', 'daily')).toMatchObject({ value: 'two' })
+      await done(store, { ...note, value: null, was: 'two' })
+      expect(await store.outbox.note('schedules', 'daily')).toBeNull()
     })
 
     test('remembers with an approval which message announced it, and tells nobody', async () => {

@@ -320,7 +320,8 @@ export function createRandomCommands(seed: number): RandomCommands {
     if (kind === 3)
       return { type: 'renew_lease', leaseOwner: pick(['process-1', 'process-2']), until: now + int(10_000) }
     if (kind === 4) {
-      const note = { channel: pick(CHANNELS), key: pick(NAMES) }
+      const was = chance(0.5) ? {} : { was: pick([null, ...TEXTS]) }
+      const note = { channel: pick(CHANNELS), key: pick(NAMES), ...was }
       return chance(0.2)
         ? { type: 'note_for_channel', ...note, value: null }
         : { type: 'note_for_channel', ...note, session: session?.id ?? null, value: pick(TEXTS), at: now }

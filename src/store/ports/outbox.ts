@@ -72,7 +72,8 @@ export interface QueueLine {
 /** Lines of one session that wait for a channel. One agent cannot take the space of all others. */
 export const MOST_LINES = 64
 
-/** Synced. Writes a note of a channel, or removes it. */
-export type NoteForChannel =
-  | ({ type: 'note_for_channel' } & ChannelNote)
-  | { type: 'note_for_channel'; channel: string; key: string; value: null }
+/** Synced. Writes a note of a channel, or removes it. With `was`, refused (`conflict`) unless that is its value; null: there is none. */
+export type NoteForChannel = { type: 'note_for_channel'; was?: string | null | undefined } & (
+  | ChannelNote
+  | { channel: string; key: string; value: null }
+)

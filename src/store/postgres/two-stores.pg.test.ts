@@ -251,6 +251,14 @@ describe('of two processes at the same time', () => {
       expect(await a.outbox.deliveries(channel)).toMatchObject([{ count: 2 }])
     }))
 
+  test('of two who change a note, one learns that the other was first', () =>
+    rounds(async () => {
+      const note = { type: 'note_for_channel', channel: 'schedules', key: crypto.randomUUID() } as const
+      const write: Command = { ...note, value: 'here', session: null, at: 1, was: null }
+
+      expect((await race(write, write)).filter(isOk).length).toBe(1)
+    }))
+
   test('groups that name the same sessions in another order do not block each other', async () => {
     const sessions = Array.from({ length: 6 }, () => newSession())
     const runs = await Promise.all(sessions.map((session) => acceptedRun(a, accept(session))))

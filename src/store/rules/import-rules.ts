@@ -20,7 +20,7 @@ function* importSession(command: ImportSession): Rule<Decision> {
   yield* refuseTaken(given)
   // Otherwise an archive could take the thread of another session, and what people say there would go to this one.
   for (const { channel, key } of notes) {
-    if (yield* ask('hasNote', channel, key)) throw taken('note', `${key} of ${channel}`)
+    if ((yield* ask('note', channel, key)) !== null) throw taken('note', `${key} of ${channel}`)
   }
   const session = { ...given, messageCount: countNew(messages, []) }
   const sessionId = session.id

@@ -15,7 +15,7 @@ import {
   type TakeDeliveries,
 } from '../ports/outbox.ts'
 import { conflict } from './find-rows.ts'
-import { ask, type Change, type Decision, decided, done, type Rule, type RulesOf } from './rows.ts'
+import { ask, type Change, type Decision, done, type Rule, type RulesOf } from './rows.ts'
 
 function* takeDeliveries({ channel, after, upTo, items, notBefore, skipped }: TakeDeliveries): Rule<Decision> {
   const { cursor, deliveries } = yield* ask('outbox', channel)
@@ -68,11 +68,14 @@ function* queueLine({ channel, line }: QueueLine): Rule<Decision> {
   ])
 }
 
-function noteForChannel(command: NoteForChannel): Rule<Decision> {
-  const { channel, key } = command
-  if (command.value === null) return decided([{ write: 'remove_note', channel, key }])
+function* noteForChannel(command: NoteForChannel): Rule<Decision> {
+  const { channel, key, was } = command
+  if (was !== undefined && was !== ((yield* ask('note', channel, key))?.value ?? null)) {
+    throw conflict(`Somebody else has changed the note ${JSON.stringify(key)} of ${JSON.stringify(channel)}.`)
+  }
+  if (command.value === null) return done([{ write: 'remove_note', channel, key }])
   const { session, value, at } = command
-  return decided([{ write: 'put_note', note: { channel, key, session, value, at } }])
+  return done([{ write: 'put_note', note: { channel, key, session, value, at } }])
 }
 
 function* settleDelivery({ channel, n, outcome }: SettleDelivery): Rule<Decision> {

@@ -65,7 +65,7 @@ export interface RowReads {
   hasGrant(id: string): boolean
   hasCheckpoint(id: string): boolean
   /** A note of a channel. */
-  hasNote(channel: string, key: string): boolean
+  note(channel: string, key: string): ChannelNote | null
   hasUsage(key: UsageKey): boolean
   /** The last entry of a chain of the audit trail. `isOwn`: a process on this store writes it. Null: there is no such chain. */
   auditEnd(chain: string): (Pick<AuditEntry, 'n' | 'hash'> & { isOwn: boolean }) | null

@@ -110,7 +110,7 @@ export function createRowReader(state: MemoryState): RowReads {
       }),
     hasGrant: (id) => state.grants.has(id),
     hasCheckpoint: (id) => state.checkpoints.has(id),
-    hasNote: (channel, key) => state.notes.some((one) => one.channel === channel && one.key === key),
+    note: (channel, key) => state.notes.find((one) => one.channel === channel && one.key === key) ?? null,
     hasUsage: (key) => state.usage.some((row) => usageKey(row) === usageKey(key)),
     auditEnd(chain) {
       const last = state.importedAudit.get(chain)?.at(-1)

@@ -11,6 +11,7 @@ import { createTestHistory } from '../../../evaluation/test-history.ts'
 import { createTestRuns } from '../../../evaluation/test-runs.ts'
 import { createScriptedEngine, finished, says } from '../../../evaluation/testing/scripted-engine.ts'
 import { operatorToken } from '../../../http/testing/server-fixture.ts'
+import { createNotes } from '../../../log/notes.ts'
 import { createManualClock } from '../../../models/testing/manual-clock.ts'
 import { asAda, asOperator, asOperatorElsewhere, openDoors, refusalOf } from '../../testing/open-doors.ts'
 import { approvalWords } from './approval-words.ts'
@@ -45,9 +46,7 @@ async function openAgents({ endless = false, fails = false } = {}) {
     createTestRuns({
       history: async () =>
         createTestHistory({
-          read: async (agent) => (await store.outbox.note('tests', agent))?.value ?? null,
-          keep: (key, value, at) =>
-            log.commit({ type: 'note_for_channel', channel: 'tests', key, session: null, value, at }),
+          notes: createNotes({ log, outbox: store.outbox, clock }),
           clock,
           logger: silentLogger,
         }),

@@ -188,9 +188,7 @@ export function createRowReader({ sql: connection, heads, flush, seenKeys }: Row
     async hasCheckpoint(id) {
       return (await sql.rows(checkpointExists, [id])).length > 0
     },
-    async hasNote(channel, key) {
-      return (await outbox.note(channel, key)) !== null
-    },
+    note: outbox.note,
     async hasUsage(key) {
       return (await sql.rows(usageExists, usageKey(key))).length > 0
     },

@@ -120,7 +120,7 @@ export function createRowReader(
     waitingInstructions: (like) => instructions(instructionList(waitingInstructions(like))),
     hasGrant: (id) => grant(id) !== null,
     hasCheckpoint: (id) => checkpoint(id) !== null,
-    hasNote: (channel, key) => note(channel, key) !== null,
+    note,
     hasUsage: (key) => usage(...usageKey(key)) !== null,
     auditEnd: one(
       'SELECT n, hash FROM audit_imported WHERE chain = $1 ORDER BY n DESC LIMIT 1',
