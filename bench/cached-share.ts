@@ -39,10 +39,11 @@ function* requests(maxMessages: number): Generator<ModelRequest> {
   } as ModelAgent
   const said = (id: string, more: Pick<StoredMessage, 'role' | 'content'> & Partial<StoredMessage>) =>
     history.push({ id, runId: 'r', createdAt: 1, ...more })
+  const older = { hidesOlder: false, summary: null }
+  const all = { agent, history, ...older, files: new Map(), tools, sessionId: 's', correction: 1 }
   for (let run = 0; run < RUNS; run += 1) {
     const input = { instructions: [], context: [{ description: 'the page', value: `Order ${run}` }], notes: [] }
-    const request = () =>
-      buildRequest({ agent, history, files: new Map(), input, tools, sessionId: 's', correction: 1 }).request
+    const request = () => buildRequest({ ...all, input }).request
     said(`u${run}`, { role: 'user', content: `Question ${run}: ${'where is my order? '.repeat(5)}` })
     yield request()
     const call = { id: `c${run}`, type: 'function' as const, function: { name: 'find', arguments: `{"id":"${run}"}` } }

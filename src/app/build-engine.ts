@@ -1,7 +1,7 @@
 // The engine with what guards its runs: rules that ask a person, and limits of a day.
 
 import { homedir } from 'node:os'
-import type { HostAgent } from '../domain/agent/agent.ts'
+import { type HostAgent, modelsOf } from '../domain/agent/agent.ts'
 import { withAgentPrices } from '../domain/agent/prices.ts'
 import { isPostgres } from '../domain/settings/store-settings.ts'
 import { createEngine } from '../engine/create-engine.ts'
@@ -42,7 +42,7 @@ export function buildEngine(
   }
   const prices = withAgentPrices(
     settings.prices,
-    agents.flatMap(({ definition }) => definition.model ?? []),
+    agents.flatMap(({ definition }) => modelsOf(definition)),
   )
   const dayLimits = createDayLimits({
     limits: settings.limits.perDay,

@@ -189,7 +189,9 @@ function prepareAgents(
         reload,
       })
       undo.defer(() => toolbox.close())
-      return { definition, model, tried, toolbox }
+      const { summarizer } = definition
+      const parts = { definition, model, tried, toolbox }
+      return summarizer === null ? parts : { ...parts, summarizer: await createModel(summarizer, deps) }
     }),
   )
 }

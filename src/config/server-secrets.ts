@@ -21,9 +21,9 @@ export const serverSecrets = ({
     ...agents.flatMap(keysOf),
   ].flatMap((secret) => (secret === null || secret === 'none' ? [] : [secret]))
 
-const keysOf = ({ model, tried = [], judge, tools }: AgentDefinition): string[] => [
+const keysOf = ({ model, tried = [], judge, summarizer, tools }: AgentDefinition): string[] => [
   ...[...(model === null ? [] : [model]), ...tried].flatMap(modelKeys),
-  ...(judge === null ? [] : modelKeys(judge)),
+  ...[judge, summarizer].flatMap((one) => (one === null ? [] : modelKeys(one))),
   ...tools.flatMap(toolSecrets),
 ]
 

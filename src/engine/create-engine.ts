@@ -1,6 +1,6 @@
 // Puts the engine together. What a run does is in `run/`; what survives a crash is in the store.
 
-import type { AgentDefinition } from '../domain/agent/agent.ts'
+import { type AgentDefinition, modelsOf } from '../domain/agent/agent.ts'
 import type { Clock } from '../domain/clock.ts'
 import { agentNotFound } from '../domain/errors.ts'
 import type { Ids } from '../domain/ids.ts'
@@ -17,7 +17,9 @@ import type { Agents, Engine } from './engine.ts'
 import type { Files } from './files-port.ts'
 import type { Gate } from './gate.ts'
 import { type AgentVersions, createAgentVersions } from './loop/agent-version.ts'
+import { createPriceList, type PriceList } from './loop/budget.ts'
 import { createTokenCorrection } from './loop/context-window.ts'
+import { createSummaries, type Summaries } from './loop/summaries/summaries.ts'
 import { chain, type Middleware } from './middleware/middleware.ts'
 import type { HostWork } from './ports/host-work.ts'
 import type { EngineReplicas } from './ports/replicas.ts'
@@ -78,6 +80,8 @@ export interface EngineParts
   middleware: Middleware | null
   stuck: StuckRuns
   versions: AgentVersions
+  prices: PriceList
+  summaries: Summaries
   /** The name of this process: the owner of its lease, and of the runs that it executes. */
   leaseOwner: string
   /** See `EngineReplicas.others`. */
@@ -99,7 +103,9 @@ export function createEngine(options: EngineOptions): Engine {
   const among = { leaseOwner, isOnlyProcess, isAlone, otherProcesses, presence }
   const [middleware, stuck] = [chain(options.middleware), createStuckRuns()]
   const versions = createAgentVersions(options)
-  const shared: EngineParts = { ...options, ...among, agents, middleware, stuck, versions }
+  const prices = createPriceList(options.agents.flatMap(({ definition }) => modelsOf(definition)))
+  const summaries = createSummaries({ ...options, prices })
+  const shared: EngineParts = { ...options, ...among, agents, middleware, stuck, versions, prices, summaries }
   let runsStarted = 0
 
   const runner = createRunner(shared)
@@ -144,7 +150,10 @@ export function createEngine(options: EngineOptions): Engine {
     }),
     recover: () => runner.recover(),
     drain: (ms, how) => runner.drain(ms, how),
-    close: () => runner.close(),
+    close() {
+      summaries.stop()
+      return runner.close()
+    },
   }
 }
 

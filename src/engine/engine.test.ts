@@ -356,7 +356,7 @@ describe('limits', () => {
     const { start, events, close } = openEngine({
       tools: [echo()],
       agent: {
-        context: { maxMessages: 5 },
+        context: { maxMessages: 5, mode: 'window' },
         limits: { ...testAgent.limits, steps: 100, toolCalls: 100, identicalCalls: 100 },
       },
       onRequest: (request) => requests.push(request),
@@ -378,7 +378,7 @@ describe('limits', () => {
     const requests: ModelRequest[] = []
     const { start, events, close } = openEngine({
       tools: [echo()],
-      agent: { context: { maxMessages: 3 } },
+      agent: { context: { maxMessages: 3, mode: 'window' } },
       onRequest: (request) => requests.push(request),
       answers: [
         { parts: [{ text: 'one' }] },

@@ -303,7 +303,7 @@ function drawAgent(random: Random, { people, offers }: Faults): ModelAgent {
       answerChars: 1_000_000,
       storedMessageChars: 1_000_000,
     },
-    context: { maxMessages: 50 },
+    context: { maxMessages: 50, mode: 'window' },
     sessions: { ttlSeconds: 1_800, onExpiry: 'continue', retentionDays: 30, onBusy: null },
     approval: {
       default: { ask: 'never' },
@@ -313,6 +313,7 @@ function drawAgent(random: Random, { people, offers }: Faults): ModelAgent {
     },
     testCases: [],
     judge: null,
+    summarizer: null,
   }
 }
 

@@ -42,11 +42,12 @@ describe('a start without an agent file', () => {
         answerChars: 1_000_000,
         storedMessageChars: 100_000,
       },
-      context: { maxMessages: 200 },
+      context: { maxMessages: 200, mode: 'window' },
       sessions: { ttlSeconds: 1800, onExpiry: 'continue', retentionDays: 30, onBusy: null },
       approval: { default: { ask: 'risk', atLeast: 'high' }, policy: [], by: 'operator', expiresSeconds: 3600 },
       testCases: [],
       judge: null,
+      summarizer: null,
     })
   })
 

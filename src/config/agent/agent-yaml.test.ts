@@ -62,12 +62,13 @@ describe('a correct agent file', () => {
         answerChars: 1_000_000,
         storedMessageChars: 100_000,
       },
-      context: { maxMessages: 200 },
+      context: { maxMessages: 200, mode: 'summarize' },
       sessions: { ttlSeconds: 1800, onExpiry: 'continue', retentionDays: 30, onBusy: null },
       approval: { default: { ask: 'risk', atLeast: 'high' }, policy: [], by: 'operator', expiresSeconds: 3600 },
       source: { path: '/a/agent.yaml', text: minimal },
       testCases: [],
       judge: null,
+      summarizer: null,
     })
   })
 
@@ -106,7 +107,7 @@ limits:
   parallel_calls: 2
   tool_result_chars: 100
   stored_message_chars: 5000
-context: { max_messages: 6 }
+context: { mode: summarize, max_messages: 6, model: { provider: demo } }
 sessions: { ttl: 1d, on_expiry: close, retention_days: 0, on_busy: interrupt }
 approval: { default: never, by: owner, expires: 10m }
 suggestions: [ Hello?, ' What now? ' ]
@@ -167,7 +168,7 @@ judge: { provider: demo }
         answerChars: 1_000_000,
         storedMessageChars: 5000,
       },
-      context: { maxMessages: 6 },
+      context: { maxMessages: 6, mode: 'summarize' },
       sessions: { ttlSeconds: 86_400, onExpiry: 'close', retentionDays: 0, onBusy: 'interrupt' },
       approval: { default: { ask: 'never' }, policy: [], by: 'owner', expiresSeconds: 600 },
       suggestions: ['Hello?', 'What now?'],
@@ -175,6 +176,7 @@ judge: { provider: demo }
       testCases: [],
       host: null,
       judge: { provider: 'demo', name: 'demo', ...timeouts },
+      summarizer: { provider: 'demo', name: 'demo', ...timeouts },
     })
   })
 

@@ -1,6 +1,7 @@
 // The schema of agent.yaml. `define-agent.ts` turns a checked file into an AgentDefinition.
 
 import { z } from 'zod'
+import { contextModes } from '../../domain/agent/agent.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import { didYouMean } from '../../domain/text/did-you-mean.ts'
 import { jsonSchema } from '../source/json-schema-yaml.ts'
@@ -105,15 +106,25 @@ export const agentYaml = z
     context: key(
       z
         .strictObject({
+          mode: key(
+            z.enum(contextModes).optional(),
+            'What becomes of messages that do not fit: `summarize`, a summary stands for them, or `window`, they are left out. Default: `summarize`.',
+            'summarize',
+          ),
+          model: key(
+            model.optional(),
+            'Model that makes the summaries, such as a cheaper one. Default: the agent’s own.',
+            { provider: 'openai', name: 'gpt-5-mini' },
+          ),
           max_messages: key(
             count().optional(),
-            'How many of the newest messages the model sees, in whole exchanges. Default: the server’s `context.max_messages` (200).',
+            'How many messages a request has at most, in whole exchanges. Default: the server’s `context.max_messages` (200).',
             200,
           ),
         })
         .prefault({}),
-      'How much of the conversation the model sees.',
-      { max_messages: 200 },
+      'How much of the conversation the model sees, and what stands for the rest.',
+      { mode: 'window', max_messages: 50 },
     ),
     sessions: key(sessions.prefault({}), 'How long sessions live, and what a busy one does.', { ttl: '30m' }),
     approval: key(approval.prefault({}), 'Which tool calls a person must approve, and who may approve them.', {

@@ -1,6 +1,6 @@
 // Turns a checked agent.yaml into an AgentDefinition: reads files, finds keys and addresses, converts times to milliseconds.
 
-import type { AgentDefinition, HostSettings, ModelInput, ModelSettings } from '../../domain/agent/agent.ts'
+import type { AgentDefinition, ContextMode, HostSettings, ModelInput, ModelSettings } from '../../domain/agent/agent.ts'
 import type { TestCase, TestCheck } from '../../domain/agent/test-case.ts'
 import { present } from '../../domain/present.ts'
 import { mostNeeded, type Quorum } from '../../domain/supervision/quorum.ts'
@@ -65,7 +65,9 @@ function defineBase(yaml: AgentYaml, context: LoadContext) {
       answerChars: orHosted('answer_chars', yaml.limits.answer_chars, HOSTED_CHARS),
       storedMessageChars: yaml.limits.stored_message_chars,
     },
-    context: { maxMessages: yaml.context.max_messages ?? defaults.maxMessages },
+    context: { maxMessages: yaml.context.max_messages ?? defaults.maxMessages, mode: contextMode(yaml, context) },
+    summarizer:
+      yaml.context.model === undefined ? null : defineModel(yaml.context.model, ['context', 'model'], context),
     sessions: {
       ttlSeconds: yaml.sessions.ttl ?? defaults.ttlSeconds,
       onExpiry: yaml.sessions.on_expiry,
@@ -84,6 +86,21 @@ function defineBase(yaml: AgentYaml, context: LoadContext) {
     ...(tried.length === 0 ? {} : { tried }),
     judge: yaml.judge === undefined ? null : defineModel(yaml.judge, ['judge'], context),
   }
+}
+
+/** The demo model and scripts say what they always say. */
+function contextMode(
+  { context: { mode, model: named }, model: own, host }: AgentYaml,
+  { report }: LoadContext,
+): ContextMode {
+  const cannot = host === undefined && named === undefined && ['demo', 'scripted'].includes(own?.provider ?? 'demo')
+  if (cannot && mode === 'summarize') {
+    report(
+      ['context', 'mode'],
+      `a ${own?.provider} model makes no summaries. Name another one: context: { model: { provider: openai, name: gpt-5-mini } }`,
+    )
+  }
+  return cannot ? 'window' : (mode ?? 'summarize')
 }
 
 /** Left out where one yes is enough. */

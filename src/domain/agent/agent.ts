@@ -34,7 +34,9 @@ interface AgentBase {
   /** JSON Schema of the final answer, or null. */
   responseFormat: Record<string, unknown> | null
   limits: RunLimits
-  context: { maxMessages: number }
+  context: { maxMessages: number; mode: ContextMode }
+  /** Model that makes the summaries. Null: the agent's own. */
+  summarizer: ModelSettings | null
   sessions: SessionSettings
   approval: ApprovalSettings
   testCases: TestCase[]
@@ -45,6 +47,10 @@ interface AgentBase {
   /** Model that judges test cases. Null: none, because the agent's own model must not judge itself. */
   judge: ModelSettings | null
 }
+
+/** What becomes of messages that do not fit into a request: a summary stands for them, or they are left out. */
+export const contextModes = ['summarize', 'window'] as const
+export type ContextMode = (typeof contextModes)[number]
 
 /** `worktree`: the program writes in a private copy, and a person approves its changes. `client`: it asks the server to write each file. */
 export const hostWrites = ['worktree', 'client'] as const
@@ -65,6 +71,10 @@ export interface HostSettings {
   /** False: nothing but loopback can be reached from the sandbox. */
   network: boolean
 }
+
+/** The models that an agent itself may ask, without their fallbacks. */
+export const modelsOf = ({ model, summarizer }: AgentDefinition): ModelSettings[] =>
+  [model, summarizer].filter((one) => one !== null)
 
 /** What answers, as lists and figures name it: a model, or the program of a coding agent. */
 export function answersWith({ model, host }: AgentDefinition): { provider: string; name: string } {

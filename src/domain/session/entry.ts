@@ -42,6 +42,17 @@ export type Fact =
   /** `lane`: the sub-agent's. */
   | { fact: 'step_finished'; run: string; step: number; usage: TokenUsage[]; lane?: string | undefined; at: number }
   | { fact: 'handed_over'; run: string; to: string; at: number }
+  /** Older messages have a summary in the requests to the model from now on. `message` is its own. */
+  | {
+      fact: 'summarized'
+      message: string
+      up_to: string
+      messages: number
+      model: string
+      usage: readonly TokenUsage[]
+      cost: number | null
+      at: number
+    }
   /** A person named the session. Null: it has its automatic title again. */
   | { fact: 'renamed'; title: string | null; by: string; at: number }
   /** What a person thinks of an answer. Null: they took it back. */

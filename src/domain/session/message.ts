@@ -28,7 +28,7 @@ export interface StoredMessage {
   brokenOff?: boolean
   /** Only for `activity`: the latest state of what a tool shows next to the conversation. */
   activity?: { type: string; content: Record<string, unknown> }
-  /** The sub-agent's conversation, or `ACTIVITIES`; absent: the session's own. Messages with a lane are not counted. */
+  /** The sub-agent's conversation, or one of the server's, such as `ACTIVITIES`; absent: the session's own. Messages with a lane are not counted. */
   lane?: string | undefined
   /** The run that branched off before this message, which is only history since then. */
   supersededBy?: string | undefined
@@ -51,6 +51,9 @@ export interface Feedback {
 
 /** The lane of activities. People see them, models do not. */
 export const ACTIVITIES = 'quarterdeck:activities'
+
+/** Neither the session's own conversation nor a sub-agent's. */
+export const isServersLane = (lane: string): boolean => lane.startsWith('quarterdeck:')
 
 /** The text of a message's content, without parts that are not text. */
 export function textOf(content: string | readonly ContentPart[]): string {

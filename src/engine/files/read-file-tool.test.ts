@@ -181,11 +181,15 @@ describe('read_file', () => {
   })
 
   test('reaches a file whose message the model no longer sees', async () => {
-    const server = openWithFiles({ agent: { context: { maxMessages: 1 } }, answers: [{ parts: [{ text: 'Yes.' }] }] })
+    const server = openWithFiles({
+      agent: { context: { maxMessages: 1, mode: 'window' } },
+      answers: [{ parts: [{ text: 'Yes.' }] }],
+    })
     const { accepted } = await server.say('One.', [await server.add('a.txt', 'text/plain', text('Alpha.'))])
     for (const words of ['Two.', 'Three.']) await server.say(words, [], accepted)
-    expect(users(server.requests[2])).toEqual([{ role: 'user', content: 'Three.' }])
-    expect(toolNames(server.requests[2])).toEqual(['read_file'])
+    const [only, ...others] = users(server.requests[2])
+    expect([only?.content, others]).toEqual([expect.stringMatching(/earlier messages .*\n\nThree\.$/), []])
+    expect(toolNames(server.requests[2])).toEqual(['read_file', 'read_history'])
     await server.close()
   })
 })

@@ -72,7 +72,7 @@ describe('after a crash', () => {
       begun = resolve
     })
     let isStuck = false
-    const agent = { context: { maxMessages: 1 } }
+    const agent = { context: { maxMessages: 1, mode: 'window' as const } }
     const call = { parts: [{ tool_call: { name: 'read_file', arguments: { file: 'a.txt' } } }] }
     const before = openAt(
       'first',

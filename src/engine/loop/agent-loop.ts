@@ -9,18 +9,18 @@ import { jsonIn } from '../../domain/json-in.ts'
 import { present } from '../../domain/present.ts'
 import type { Fact } from '../../domain/session/entry.ts'
 import type { TokenUsage } from '../../domain/session/event.ts'
-import { type StoredMessage, textOf } from '../../domain/session/message.ts'
-import type { RunInput } from '../../domain/session/run.ts'
 import { jsonCheckOf } from '../../json/json-schema.ts'
 import type { Model, ModelUsage } from '../../models/model.ts'
 import type { Tool } from '../../tools/tool.ts'
-import { stepFiles, withReadFile } from '../files/step-files.ts'
+import { withReadFile } from '../files/step-files.ts'
 import type { AgentParts, Lane, Pending } from '../run/run-scope.ts'
 import { usageEntry } from './budget.ts'
-import { type BuiltRequest, buildRequest, hasAttachments, type SendingAgent, type StepInput } from './build-request.ts'
+import { hasAttachments } from './build-request.ts'
 import { openCalls } from './call-records.ts'
 import { type Answer, asBrokenOff, readAnswer, StepBroken } from './model-step.ts'
-import { missingToolNotes, modelTools, offeredTools, predictedState, withoutBrought } from './offered-tools.ts'
+import { offeredTools, predictedState } from './offered-tools.ts'
+import { namesOf, type PreparedStep, prepareStep, readHistory } from './prepare-step.ts'
+import { withReadHistory } from './read-history-tool.ts'
 import { nothingLeft, runToolCalls, type StepEnd } from './tool-step.ts'
 
 export type LoopEnd =
@@ -105,94 +105,9 @@ async function finishOpenCalls(lane: Lane): Promise<StepEnd> {
   if (calls.length === 0) return nothingLeft
   const asked = scope.agents.get(answers.at(-1)?.agentName ?? '')
   const caller = { ...lane, agent: asked === undefined || asked.host !== null ? lane.agent : asked }
-  const tools = withReadFile(caller, await offeredTools(caller))
+  const tools = withReadHistory(caller, withReadFile(caller, await offeredTools(caller)))
   return runToolCalls(caller, tools, calls, { waits })
 }
-
-interface PreparedStep extends BuiltRequest {
-  tools: ReadonlyMap<string, Tool>
-  mark: StepMark
-}
-
-/** With the log and the agent's version it says what a step has sent: see `read-step.ts`. */
-export interface StepMark {
-  /** Digest of the agent's version. */
-  version: string
-  /** Id of the last message that was read. */
-  after?: string | undefined
-  /** Of the estimate, where it decided which messages fit. */
-  correction?: number | undefined
-  /** How many notes of the server there were. */
-  notes?: number | undefined
-}
-
-/** Reads the conversation anew, because tools, sub-agents and clients write to it between two steps. */
-async function prepareStep(lane: Lane, notes: readonly string[]): Promise<PreparedStep> {
-  const { definition, correction } = lane.agent
-  const { history, isWhole } = await readForModel(definition, (...part) => readHistory(lane, ...part))
-  const offered = await offeredTools(lane)
-  const told = [...notes, ...missingToolNotes(lane.agent)]
-  const input = stepInput(lane.scope.run.input, lane.id, told)
-  const { shown, tools } = await stepFiles(lane, offered, history, isWhole, input)
-  const sent = modelTools(tools.values())
-  const { value } = correction
-  const built = buildRequest({
-    agent: definition,
-    history,
-    files: shown.messages,
-    input,
-    tools: sent,
-    sessionId: lane.scope.run.sessionId,
-    correction: value,
-  })
-  const version = lane.scope.versions.keep(definition, withoutBrought(sent, tools))
-  const cutBy = built.isCut ? value : undefined
-  const mark = present({ version, after: history.at(-1)?.id, correction: cutBy, notes: told.length || undefined })
-  return { ...built, tools, mark }
-}
-
-/** What the caller sent with the run is for the session's own agent. A sub-agent gets only the notes. */
-export function stepInput(input: RunInput, lane: string | null, notes: readonly string[]): StepInput {
-  if (lane !== null) return { instructions: [], context: [], notes }
-  const { instructions, context, responseFormat } = input
-  return { instructions, context, responseFormat, notes: [...mustCallNotes(input), ...notes] }
-}
-
-/** The newest messages. Those of `known` are not read again. */
-async function readHistory(
-  { scope: { store, run }, id: lane }: Lane,
-  limit: number,
-  known: readonly StoredMessage[] = [],
-): Promise<StoredMessage[]> {
-  if (lane !== null) return store.messages.ofLane(run.sessionId, lane, limit)
-  const older = await store.messages.page(run.sessionId, limit - known.length, { before: known[0]?.id })
-  return [...older, ...known]
-}
-
-/** How many messages are read first. More are read only if these may be too few. */
-const FIRST_READ = 100
-/** A token is estimated as four characters, and the estimate is corrected by a factor of four at most. */
-const MOST_CHARACTERS_A_TOKEN = 16
-
-/** The newest messages, back to a user's message at least, because a request begins with one. `isWhole`: there are no older ones. */
-export async function readForModel(
-  { context, model }: SendingAgent,
-  read: (limit: number, known: readonly StoredMessage[]) => Promise<StoredMessage[]>,
-): Promise<{ history: StoredMessage[]; isWhole: boolean }> {
-  // Twice as many as are shown, because thoughts and broken-off answers are stored but not shown.
-  const most = context.maxMessages * 2
-  let history: StoredMessage[] = []
-  for (let limit = Math.min(FIRST_READ, most); ; limit *= 4) {
-    history = await read(limit, history)
-    if (history.length < limit) return { history, isWhole: true }
-    const hasQuestion = history.some(({ role }) => role === 'user')
-    const isFull = limit >= most || charactersOf(history) > model.contextWindow * MOST_CHARACTERS_A_TOKEN
-    if (hasQuestion && isFull) return { history, isWhole: false }
-  }
-}
-
-const charactersOf = (messages: readonly StoredMessage[]): number =>
-  messages.reduce((sum, { content }) => sum + textOf(content).length, 0)
 
 function announcePredictedState({ writer }: Lane, tools: ReadonlyMap<string, Tool>): void {
   const predicted = predictedState(tools)
@@ -263,12 +178,6 @@ interface WrongAnswer {
   note: string
   error: ServerError
 }
-
-const namesOf = (input: RunInput): string => input.clientTools.map(({ name }) => name).join(', ')
-
-/** Whoever must call a tool is told so from the start. A provider's own `tool_choice` would also forbid the agent's other tools. */
-const mustCallNotes = (input: RunInput): string[] =>
-  input.mustCall ? [`Do not answer in words: you must call one of these tools now: ${namesOf(input)}.`] : []
 
 /** Null if no call is demanded: a run that calls a client's tool does not end with an answer. */
 function missingCall({ scope: { run }, id: lane }: Lane, { finish }: Answer): WrongAnswer | null {

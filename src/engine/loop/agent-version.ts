@@ -9,9 +9,11 @@ import { present } from '../../domain/present.ts'
 import { sha256 } from '../../json/digest.ts'
 import type { ModelTool } from '../../models/model.ts'
 import { MOST_VALUE_CHARS, type Shared } from '../../store/ports/shared.ts'
+import type { SendingAgent } from './build-request.ts'
 
 /** Without anything secret: neither keys nor addresses. */
-export interface AgentVersion extends Pick<ModelAgent, 'name' | 'instructions' | 'responseFormat' | 'context'> {
+export interface AgentVersion extends Pick<ModelAgent, 'name' | 'instructions' | 'responseFormat'> {
+  context: SendingAgent['context']
   model: Pick<ModelSettings, 'provider' | 'name' | 'temperature' | 'maxTokens' | 'topP' | 'reasoning' | 'contextWindow'>
   /** Without those that a caller brings: the input of the run has them. */
   tools: readonly ModelTool[]
@@ -128,7 +130,7 @@ function versionOf(definition: ModelAgent, tools: readonly ModelTool[]): AgentVe
     name,
     instructions,
     responseFormat,
-    context,
+    context: { maxMessages: context.maxMessages },
     model: { provider, name: model.name, contextWindow, ...parameters },
     tools,
   }

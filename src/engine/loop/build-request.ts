@@ -3,9 +3,20 @@
 import type { AgentDefinition, ModelSettings } from '../../domain/agent/agent.ts'
 import { type StoredMessage, textOf } from '../../domain/session/message.ts'
 import type { RunInput } from '../../domain/session/run.ts'
+import type { KeptSummary } from '../../domain/session/summary.ts'
 import type { ModelMessage, ModelRequest, ModelTool } from '../../models/model.ts'
 import type { MessageFiles } from '../files/show-files.ts'
-import { estimateTokens, messageTokens, selectWindow } from './context-window.ts'
+import {
+  estimateTokens,
+  fillOf,
+  messageTokens,
+  selectWindow,
+  type WindowLimits,
+  withShortResults,
+} from './context-window.ts'
+import { READ_HISTORY } from './read-history-tool.ts'
+import type { Room } from './summaries/covering.ts'
+import { summaryText } from './summaries/summary-text.ts'
 
 export interface BuiltRequest {
   request: ModelRequest
@@ -13,7 +24,18 @@ export interface BuiltRequest {
   estimated: number
   /** Messages were left out because they do not fit. */
   isCut: boolean
+  /** With another estimate of the tokens, not all of it might fit. */
+  mayNotFit: boolean
+  /** A summary should be made before it does not fit. */
+  isLong: boolean
+  /** What fits beside all that is always sent. */
+  room: Room
 }
+
+/** From this part of what fits on, a conversation is long. */
+const LONG = 0.8
+/** An estimate is wrong by a factor of four at most, see `createTokenCorrection`. */
+const SURELY_FITS = 0.25
 
 /** What the run brings, and what the server has to say about this step. */
 export interface StepInput extends Pick<RunInput, 'instructions' | 'context' | 'responseFormat'> {
@@ -21,13 +43,18 @@ export interface StepInput extends Pick<RunInput, 'instructions' | 'context' | '
 }
 
 /** What a request takes of its agent. */
-export interface SendingAgent extends Pick<AgentDefinition, 'instructions' | 'responseFormat' | 'context'> {
+export interface SendingAgent extends Pick<AgentDefinition, 'instructions' | 'responseFormat'> {
+  context: Pick<AgentDefinition['context'], 'maxMessages'>
   model: Pick<ModelSettings, 'maxTokens' | 'contextWindow'>
 }
 
 export interface RequestParts {
   agent: SendingAgent
   history: readonly StoredMessage[]
+  /** There are messages before `history`. */
+  hidesOlder: boolean
+  /** What stands for them. */
+  summary: KeptSummary | null
   /** By the id of the message that they came with. */
   files: ReadonlyMap<string, MessageFiles>
   input: StepInput
@@ -38,14 +65,26 @@ export interface RequestParts {
 }
 
 export function buildRequest(parts: RequestParts): BuiltRequest {
-  const { agent, history, files, input, tools, sessionId, correction } = parts
+  const { agent, history, hidesOlder, summary, files, input, tools, sessionId, correction } = parts
   const { system, aside, fixed, budget } = budgetFor(agent, input, tools, correction)
-  const all = toModelMessages(history, files)
-  const messages = selectWindow(all, {
+  const tool = tools.some(({ name }) => name === READ_HISTORY) ? READ_HISTORY : null
+  const notes = summary === null ? '' : summaryText(summary, tool)
+  const limits: WindowLimits = {
     maxMessages: agent.context.maxMessages,
-    budget,
+    budget: budget - estimateTokens(notes.length) * correction,
     correction,
-  })
+  }
+  const all = toModelMessages(history, files)
+  const fill = fillOf(all, limits)
+  // What was said is worth more than what a tool returned some steps ago.
+  const chosen = selectWindow(fill > 1 ? withShortResults(all) : all, limits)
+  const isCut = chosen.length < all.length
+  const leavesOut = questionsIn(chosen) < questionsIn(all) || (hidesOlder && summary === null)
+  const missing = leavesOut ? [missingNote(tool)] : []
+  const messages = withBefore(
+    [notes, ...missing].filter((part) => part !== ''),
+    chosen,
+  )
   const estimated = messages.reduce((sum, message) => sum + messageTokens(message), fixed)
   return {
     request: {
@@ -57,8 +96,25 @@ export function buildRequest(parts: RequestParts): BuiltRequest {
       sessionId,
     },
     estimated: hasAttachments(messages) ? 0 : estimated,
-    isCut: messages.length < all.length,
+    isCut,
+    mayNotFit: fill > SURELY_FITS,
+    isLong: fill > LONG,
+    room: { tokens: Math.max(0, budget / correction), messages: agent.context.maxMessages },
   }
+}
+
+const questionsIn = (messages: readonly ModelMessage[]): number =>
+  messages.reduce((count, { role }) => (role === 'user' ? count + 1 : count), 0)
+
+const missingNote = (tool: string | null): string =>
+  '[Note from the server: earlier messages of this conversation are not shown here, because it is too long.' +
+  `${tool === null ? '' : ` ${tool} finds them.`}]`
+
+/** In the first user's message, because providers accept no other kind of message at this place. */
+function withBefore(parts: readonly string[], messages: readonly ModelMessage[]): readonly ModelMessage[] {
+  const [first, ...rest] = messages
+  if (parts.length === 0 || first?.role !== 'user') return messages
+  return [{ ...first, content: [...parts, first.content].join('\n\n') }, ...rest]
 }
 
 export const hasAttachments = (messages: readonly ModelMessage[]): boolean =>

@@ -184,6 +184,8 @@ describe('a request', () => {
         const { request } = buildRequest({
           agent,
           history,
+          hidesOlder: false,
+          summary: null,
           files,
           input,
           tools: [],
@@ -223,8 +225,8 @@ describe('a request', () => {
         const requests = steps.map((end) => {
           const said = { description: 'the time', value: String(end) }
           const asides = { instructions: ['Be brief.'], context: [said], notes: [`Step ${end}`] }
-          const agent = { ...testAgent, context: { maxMessages: 1_000 } }
-          const common = { agent, files, tools, sessionId: 's', correction: 1 }
+          const agent = { ...testAgent, context: { maxMessages: 1_000, mode: 'window' as const } }
+          const common = { agent, files, tools, sessionId: 's', correction: 1, hidesOlder: false, summary: null }
           return readBy(buildRequest({ ...common, history: messages.slice(0, end), input: asides }).request)
         })
         for (const [i, { blocks, marked }] of requests.entries()) {
@@ -248,6 +250,8 @@ describe('a request', () => {
     const { estimated } = buildRequest({
       agent: testAgent,
       history,
+      hidesOlder: false,
+      summary: null,
       files: new Map(),
       input,
       tools: [],

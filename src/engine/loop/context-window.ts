@@ -25,6 +25,33 @@ export function messageTokens(message: ModelMessage): number {
 const attachedTokens = (attachments: readonly ModelAttachment[] = []): number =>
   attachments.reduce((sum, { tokens }) => sum + tokens, 0)
 
+/** How much of what fits these messages take. More than 1: they do not fit. */
+export function fillOf(messages: readonly ModelMessage[], { maxMessages, budget, correction }: WindowLimits): number {
+  const tokens = messages.reduce((sum, message) => sum + messageTokens(message), 0) * correction
+  return Math.max(messages.length / maxMessages, budget <= 0 ? Number.POSITIVE_INFINITY : tokens / budget)
+}
+
+/** The last steps may still be at work with their results. */
+const WHOLE_RESULTS = 3
+const SHORT_RESULT = 600
+
+/** The results of tools without their middle, but for those of the last steps. */
+export function withShortResults(messages: readonly ModelMessage[]): readonly ModelMessage[] {
+  const steps = messages.flatMap(({ role }, i) => (role === 'assistant' ? [i] : []))
+  const whole = steps.at(-WHOLE_RESULTS) ?? 0
+  return messages.map((message, i) =>
+    message.role === 'tool' && i < whole ? { ...message, content: shortened(message.content, SHORT_RESULT) } : message,
+  )
+}
+
+/** The beginning and the end of a text, and how much is missing between them. */
+export function shortened(text: string, most: number): string {
+  if (text.length <= most) return text
+  const end = Math.floor(most / 4)
+  const missing = text.length - most
+  return `${text.slice(0, most - end)} [… ${missing} characters …] ${text.slice(text.length - end)}`.toWellFormed()
+}
+
 /** A user's message and everything up to the next one. */
 interface Exchange {
   question: ModelMessage

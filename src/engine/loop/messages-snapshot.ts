@@ -3,7 +3,7 @@
 import type { Message } from '@ag-ui/core'
 import { present } from '../../domain/present.ts'
 import type { RunEventOf } from '../../domain/session/event.ts'
-import { ACTIVITIES, type StoredMessage, textOf } from '../../domain/session/message.ts'
+import { isServersLane, type StoredMessage, textOf } from '../../domain/session/message.ts'
 
 /** In bytes. A snapshot is one event, and clients read at most 10 MiB of an event. */
 export const SNAPSHOT_LIMIT = 4 * 1024 * 1024
@@ -40,7 +40,7 @@ export function toWireMessage(message: StoredMessage): Message {
   const metadata =
     message.brokenOff === true ? { ...message.metadata, quarterdeck: { brokenOff: true } } : message.metadata
   // A sub-agent gets a new id each time it goes on, but the id of its call stays the same.
-  const isSubagents = message.lane !== undefined && message.lane !== ACTIVITIES
+  const isSubagents = message.lane !== undefined && !isServersLane(message.lane)
   const shared = { metadata, subagentRunId: isSubagents ? message.lane : undefined }
   switch (role) {
     case 'user':

@@ -81,6 +81,11 @@ export async function executeRun(
       ...more,
     })
     span.end({ outcome, usage: usage.total, error: more.error?.code ?? null })
+    const { long } = scope.older
+    // Whoever goes on with it looks for itself.
+    if (long !== null && outcome !== 'suspended' && outcome !== 'lost') {
+      deps.summaries.makeLater({ ...long, sessionId: session.id, runId: run.id })
+    }
     return { outcome, usage: usage.total }
   }
 
@@ -170,6 +175,7 @@ function openScope(
     usage: createUsageMeter(usage),
     state: createSharedState(writer, session.state),
     files: deps.fileSource === null ? null : createRunFiles(deps.fileSource, deps.store, run, deps.log),
+    older: { summary: undefined, long: null },
     called: [],
     begun,
     inFlight: new Map(),

@@ -6,7 +6,6 @@ import type { WaitAnswer } from '../../domain/records/record.ts'
 import type { RunRecord } from '../../domain/session/run.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
 import type { EngineParts } from '../create-engine.ts'
-import { createPriceList } from '../loop/budget.ts'
 import { createDrain, type Executing } from './drain-runs.ts'
 import { executeRun, type Outcome, type Resumption } from './execute-run.ts'
 import { stoppedEnd } from './run-end.ts'
@@ -50,8 +49,7 @@ export interface ExecutingRunsDeps extends EngineParts {
 
 export function createExecutingRuns(deps: ExecutingRunsDeps): ExecutingRuns {
   const { agents, store, log, clock, ids, logger, telemetry, presence, gate, files, limits, isOnlyProcess } = deps
-  const { onAbandoned, onEnded, versions } = deps
-  const prices = createPriceList([...agents.values()].flatMap(({ definition }) => definition.model ?? []))
+  const { onAbandoned, onEnded, versions, prices, summaries } = deps
   const executing = new PassingMap<string, Executing>()
   const leaving = createDrain(executing, deps)
   /** Two parts may try to begin the same run. They share what stops it, so that the one that fails does not take it away. */
@@ -128,7 +126,19 @@ export function createExecutingRuns(deps: ExecutingRunsDeps): ExecutingRuns {
     const all = agent === served ? agents : withTrying(run, agent, session.activeAgent)
     const { outcome, usage } = await executeRun(
       {
-        ...{ store, clock, ids, log: runLogger(logger, run), telemetry, gate, settle, agents: all, prices, versions },
+        ...{
+          store,
+          clock,
+          ids,
+          log: runLogger(logger, run),
+          telemetry,
+          gate,
+          settle,
+          agents: all,
+          prices,
+          versions,
+          summaries,
+        },
         fileSource: files,
       },
       { root: agent, run, session, writer, stop, isLeaving: () => leaving.isLeaving, resumption },

@@ -6,6 +6,7 @@ import type { Logger } from '../../domain/logger.ts'
 import type { AnyRecord, WaitAnswer } from '../../domain/records/record.ts'
 import type { RunRecord } from '../../domain/session/run.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
+import type { KeptSummary } from '../../domain/session/summary.ts'
 import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import type { AgentSpan, AgentStarted } from '../../domain/telemetry.ts'
 import type { Model } from '../../models/model.ts'
@@ -17,6 +18,7 @@ import type { AgentVersions } from '../loop/agent-version.ts'
 import type { Budget, PriceList, UsageMeter } from '../loop/budget.ts'
 import { createTokenCorrection } from '../loop/context-window.ts'
 import type { SharedState } from '../loop/shared-state.ts'
+import type { Long, Summaries } from '../loop/summaries/summaries.ts'
 import type { HostWork } from '../ports/host-work.ts'
 import type { EventWriter, RunWriter } from './run-writer.ts'
 
@@ -29,6 +31,8 @@ export interface ModelParts {
   model: Model
   /** Models that a run may try in its place, by `provider/model`. */
   tried: ReadonlyMap<string, Model>
+  /** Makes summaries of long conversations; absent: the agent's own model does. */
+  summarizer?: Model
   toolbox: Toolbox
   correction: ReturnType<typeof createTokenCorrection>
 }
@@ -58,8 +62,17 @@ export interface ExecuteDeps extends Pick<EngineParts, 'agents' | 'store' | 'clo
   settle(answers: readonly WaitAnswer[]): Promise<void>
   prices: PriceList
   versions: AgentVersions
+  summaries: Summaries
   /** Null: this server does not keep files. */
   fileSource: Files | null
+}
+
+/** What is known of the older part of the conversation. */
+export interface Older {
+  /** What stands for it in this run's requests. Null: nothing; undefined: nobody has looked. */
+  summary: KeptSummary | null | undefined
+  /** The last request was so long that a summary should be made when the run has ended. */
+  long: Pick<Long, 'agent' | 'room'> | null
 }
 
 export interface RunScope extends ExecuteDeps {
@@ -73,6 +86,7 @@ export interface RunScope extends ExecuteDeps {
   usage: UsageMeter
   state: SharedState
   files: RunFiles | null
+  older: Older
   /** Names of the tools that were called, in order. */
   called: string[]
   /** Calls that began before a crash and may be repeated, each with the binding that its tool had then. */

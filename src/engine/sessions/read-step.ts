@@ -7,14 +7,17 @@ import { typeOfEventText } from '../../domain/session/event.ts'
 import type { StoredMessage } from '../../domain/session/message.ts'
 import type { RunInput, RunRecord } from '../../domain/session/run.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
+import { type KeptSummary, SUMMARY, summaryIn } from '../../domain/session/summary.ts'
 import { type ModelRequest, withAside } from '../../models/model.ts'
 import type { Store } from '../../store/store.ts'
 import { filePartsOf } from '../files/run-files.ts'
 import type { MessageFiles } from '../files/show-files.ts'
-import { readForModel, type StepMark, stepInput } from '../loop/agent-loop.ts'
+
 import type { AgentVersion, AgentVersions } from '../loop/agent-version.ts'
 import { buildRequest } from '../loop/build-request.ts'
 import { broughtTools, modelTools } from '../loop/offered-tools.ts'
+import { recentOf, type StepMark, stepInput } from '../loop/prepare-step.ts'
+import { readForModel } from '../loop/read-for-model.ts'
 
 export interface SentStep {
   step: string
@@ -47,8 +50,8 @@ export function createReadStep({ store, versions }: ReadStepDeps): ReadStep {
     run: RunRecord,
     { after }: StepMark,
     version: AgentVersion,
-  ): Promise<{ history: StoredMessage[]; lane: string | null } | null> {
-    if (after === undefined) return { history: [], lane: null }
+  ): Promise<{ history: StoredMessage[]; isWhole: boolean; lane: string | null } | null> {
+    if (after === undefined) return { history: [], isWhole: true, lane: null }
     const [last] = await store.messages.known(session.id, [after])
     if (last === undefined) return null
     const lane = last.lane ?? null
@@ -58,14 +61,23 @@ export function createReadStep({ store, versions }: ReadStepDeps): ReadStep {
       const all = (await store.messages.all(session.id)).filter((one) => (one.lane ?? null) === lane)
       // Ids of runs are in the order of time: what a later run has left was there.
       const then = all.filter(({ supersededBy }) => supersededBy === undefined || supersededBy > run.id)
-      return { history: upToLast(then), lane }
+      return { history: upToLast(then), isWhole: true, lane }
     }
-    if (lane !== null) return { history: upToLast(await store.messages.ofLane(session.id, lane, MOST_OF_LANE)), lane }
-    const { history } = await readForModel(version, async (limit, known) => {
+    if (lane !== null) {
+      return { history: upToLast(await store.messages.ofLane(session.id, lane, MOST_OF_LANE)), isWhole: true, lane }
+    }
+    const { history, isWhole } = await readForModel(version, async (limit, known) => {
       const newer = known.length === 0 ? [last] : known
       return [...(await store.messages.page(session.id, limit - newer.length, { before: newer[0]?.id })), ...newer]
     })
-    return { history, lane }
+    return { history, isWhole, lane }
+  }
+
+  /** Null: there was none; undefined: it is not there any more. */
+  async function summaryOf(session: SessionRecord, { summary }: StepMark): Promise<KeptSummary | null | undefined> {
+    if (summary === undefined) return null
+    const [message] = await store.messages.known(session.id, [summary])
+    return message === undefined ? undefined : (summaryIn(message) ?? undefined)
   }
 
   return async (session, seq) => {
@@ -77,6 +89,7 @@ export function createReadStep({ store, versions }: ReadStepDeps): ReadStep {
     const mark: StepMark | null = isRecord(metadata?.quarterdeck) ? metadata.quarterdeck : null
     const step = { step: stepName, runId: entry.runId }
     const cannot = (why: string, version: AgentVersion | null) => ({ ...step, version, request: null, unknown: [why] })
+    if (stepName === SUMMARY) return cannot('Here a summary of older messages was made, which the log has.', null)
     if (typeof mark?.version !== 'string') {
       return cannot('This step is older than the part of the server that keeps what is sent.', null)
     }
@@ -85,7 +98,10 @@ export function createReadStep({ store, versions }: ReadStepDeps): ReadStep {
     const run = entry.runId === null ? null : await store.runs.get(entry.runId)
     const found = run === null ? null : await historyOf(session, run, mark, version)
     if (run === null || found === null) return cannot('The messages of that time are not kept any more.', version)
-    const { history, lane } = found
+    const summary = await summaryOf(session, mark)
+    if (summary === undefined) return cannot('The summary that stood for older messages is not kept any more.', version)
+    const { isWhole, lane } = found
+    const history = recentOf(found.history, summary)
     const unknown: string[] = []
     if ((await store.files.ofSession(session.id)).length > 0) {
       unknown.push('Files are named here. Their text, or the picture, went to the model too.')
@@ -96,6 +112,8 @@ export function createReadStep({ store, versions }: ReadStepDeps): ReadStep {
     const { request } = buildRequest({
       agent: version,
       history,
+      hidesOlder: !isWhole || summary !== null,
+      summary,
       files: namedFiles(history),
       input: stepInput(run.input, lane, []),
       tools: toolsOf(version, run.input, lane),

@@ -48,6 +48,8 @@ export interface TestEngineOptions {
   model?: Model
   /** Models that a run may try in its place. */
   tried?: readonly Model[]
+  /** Makes summaries in the model's place. */
+  summarizer?: Model
   tools?: readonly Tool[]
   /** Replaces `tools`. */
   toolbox?: Toolbox
@@ -109,11 +111,12 @@ export const testAgent: ModelAgent = {
     answerChars: 1_000_000,
     storedMessageChars: 100_000,
   },
-  context: { maxMessages: 200 },
+  context: { maxMessages: 200, mode: 'window' },
   sessions: { ttlSeconds: 1_800, onExpiry: 'continue', retentionDays: 30, onBusy: null },
   approval: { default: { ask: 'never' }, policy: [], by: 'operator', expiresSeconds: 3_600 },
   testCases: [],
   judge: null,
+  summarizer: null,
 }
 
 /** A model that gives these answers in turn, again and again. */
@@ -158,6 +161,7 @@ export function openEngine(options: TestEngineOptions = {}) {
       definition,
       model,
       tried: new Map(others.map((one) => [modelName(one), one])),
+      ...(options.summarizer === undefined ? {} : { summarizer: options.summarizer }),
       toolbox: options.toolbox ?? createStaticToolbox(options.tools ?? []),
     },
     ...(options.others ?? []).map((other) => ({ tried: new Map<string, Model>(), ...other })),

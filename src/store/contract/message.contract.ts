@@ -1,12 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { ACTIVITIES, type StoredMessage } from '../../domain/session/message.ts'
 import { START } from '../../domain/session/run.ts'
+import { SUMMARIES } from '../../domain/session/summary.ts'
+import type { Store } from '../store.ts'
 import {
   accept,
   acceptedRun,
   append,
   beforeAndAfter,
   done,
+  fact,
   finish,
   NOW,
   newId,
@@ -280,6 +283,62 @@ export function describeMessages(open: OpenStore): void {
         said('p2', 'planner', { supersededBy: second.id }),
       ])
       expect((await store.sessions.get(session.id))?.messageCount).toBe(2)
+    })
+  })
+
+  describe('summaries', () => {
+    const summary = (id: string, upTo: string, after: string | null) => ({
+      message: newMessage(id, { role: 'activity', content: '', lane: SUMMARIES, createdAt: 86_400_000 }),
+      ...{
+        upTo,
+        after,
+        agent: 'tester',
+        usage: [{ provider: 'openai', model: 'small', inputTokens: 7, outputTokens: 2 }],
+      },
+    })
+
+    test('each extends the newest one, and covers what is still said', async () => {
+      const { store, reopen } = await openForTest(open)
+      const session = newSession()
+      const messages = [newMessage('q1'), newMessage('a1', { role: 'assistant' }), newMessage('q2'), newMessage('q3')]
+      await done(store, finish(await acceptedRun(store, accept(session, { start: { messages } }))))
+      const update = { type: 'update_session', sessionId: session.id } as const
+      const keep = (...of: Parameters<typeof summary>) => ({
+        ...update,
+        summary: summary(...of),
+        entries: [fact('summarized')],
+      })
+      expect(await refusal(store, keep('s1', 'unknown', null))).toBe('conflict')
+      expect(await refusal(store, keep('s1', 'q1', 'none'))).toBe('conflict')
+      const { results } = await store.commit([
+        keep('s1', 'a1', null),
+        keep('s1 of another', 'a1', null),
+        keep('s2', 'q2', 's1'),
+      ])
+      expect(results.map(({ ok }) => ok)).toEqual([true, false, true])
+
+      const newest = async (of: Store) => idsOf(await of.messages.ofLane(session.id, SUMMARIES, 1))
+      for await (const current of beforeAndAfter(store, reopen)) {
+        expect(await newest(current)).toEqual(['s2'])
+        const used = await current.usage.totals({ from: 0, to: 30_000, sessionId: session.id, model: 'openai/small' })
+        expect(used).toMatchObject([{ input: 14, output: 4, runs: 0 }])
+        expect(idsOf(await current.messages.page(session.id, 10))).toEqual(['q1', 'a1', 'q2', 'q3'])
+        expect((await current.sessions.get(session.id))?.messageCount).toBe(4)
+      }
+    })
+
+    test('one that was made before a branch goes with what it may cover', async () => {
+      const { store } = await openForTest(open)
+      const session = newSession()
+      const messages = [newMessage('q1'), newMessage('q2'), newMessage('q3')]
+      await done(store, finish(await acceptedRun(store, accept(session, { start: { messages } }))))
+      const update = { type: 'update_session', sessionId: session.id } as const
+      await done(store, { ...update, summary: summary('s1', 'q2', null) })
+      await acceptedRun(store, accept(session, { start: { supersedeAfter: 'q1' } }))
+
+      expect(await store.messages.ofLane(session.id, SUMMARIES, 1)).toEqual([])
+      expect(await refusal(store, { ...update, summary: summary('s2', 'q2', null) })).toBe('conflict')
+      await done(store, { ...update, summary: summary('s3', 'q1', null) })
     })
   })
 

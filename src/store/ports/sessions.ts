@@ -1,6 +1,7 @@
 // Reads of sessions, and the commands that create, change and remove them.
 
 import type { AnyRecord } from '../../domain/records/record.ts'
+import type { TokenUsage } from '../../domain/session/event.ts'
 import type { FileRecord } from '../../domain/session/file.ts'
 import type { Feedback, FeedbackValue, StoredMessage } from '../../domain/session/message.ts'
 import type { RunRecord } from '../../domain/session/run.ts'
@@ -74,10 +75,24 @@ export interface UpdateSession {
   title?: string | null
   /** Takes the place of what the same person said about the same answer. Refused (`message_not_found`) if the session has no such message. */
   feedback?: FeedbackChange
+  /** Refused (`conflict`) unless it extends the newest one, and what it covers is still part of the conversation. */
+  summary?: NewSummary
   /** Facts outside a run. */
   entries?: readonly NewEntry[]
   metadata?: Record<string, unknown>
   state?: unknown
+}
+
+export interface NewSummary {
+  /** In the lane `SUMMARIES`. */
+  message: StoredMessage
+  /** Id of the last message that it covers. */
+  upTo: string
+  /** Id of the summary that it extends; null: it is the first. */
+  after: string | null
+  /** What the model took for it. It counts for this agent, and for no run. */
+  usage: readonly TokenUsage[]
+  agent: string
 }
 
 /** Null takes it back. */

@@ -47,6 +47,8 @@ export interface RowReads {
   messageMarks(sessionId: string, ids: readonly string[]): MessageMark[]
   /** Id of the last user message in the session's own conversation. */
   lastUserMessage(sessionId: string): string | null
+  /** Id of the newest message of a lane. */
+  newestOfLane(sessionId: string, lane: string): string | null
   /** Roles of the messages after this one in the session's own conversation. */
   rolesAfter(sessionId: string, messageId: string): MessageRole[]
 

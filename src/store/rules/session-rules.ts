@@ -3,6 +3,7 @@
 import { messageNotFound, sessionNotFound } from '../../domain/errors.ts'
 import { present } from '../../domain/present.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
+import { SUMMARIES } from '../../domain/session/summary.ts'
 import { isOpen } from '../../domain/supervision/supervision.ts'
 import type { AddFile } from '../ports/files.ts'
 import type {
@@ -10,6 +11,7 @@ import type {
   CreateSession,
   DeleteSession,
   FeedbackChange,
+  NewSummary,
   PurgeSessions,
   SessionCommand,
   UpdateSession,
@@ -17,6 +19,7 @@ import type {
 import { conflict, findSession, taken } from './find-rows.ts'
 import { ask, type Change, type Decision, done, type Rule, type RulesOf } from './rows.ts'
 import { appendTo, patched } from './run-rules.ts'
+import { usageBesideRuns } from './usage-rows.ts'
 
 export function* refuseTaken({ id, owner, alias }: SessionRecord): Rule<void> {
   const isTaken = (yield* ask('session', id)) !== null
@@ -31,14 +34,28 @@ function* createSession({ session }: CreateSession): Rule<Decision> {
 }
 
 function* updateSession(command: UpdateSession): Rule<Decision> {
-  const { sessionId, lastRead, title, metadata, state, feedback, entries = [] } = command
+  const { sessionId, lastRead, title, metadata, state, feedback, summary, entries = [] } = command
   const session = yield* findSession(sessionId)
   if (session.status === 'terminated') throw sessionNotFound(sessionId)
   const patch = present({ lastRead, title, metadata, state })
   const changes: Change[] = Object.keys(patch).length > 0 ? [{ write: 'update_session', id: sessionId, patch }] : []
   if (feedback !== undefined) changes.push(yield* feedbackChange(sessionId, feedback))
+  if (summary !== undefined) changes.push(...(yield* summaryChanges(session, summary)))
   const firstSeq = yield* appendTo(changes, { sessionId, id: null }, entries)
   return { result: { ok: true, firstSeq, session: patched(session, patch) }, changes }
+}
+
+function* summaryChanges(session: SessionRecord, summary: NewSummary): Rule<Change[]> {
+  const { message, upTo, after } = summary
+  const sessionId = session.id
+  if ((yield* ask('newestOfLane', sessionId, SUMMARIES)) !== after) throw conflict('Another summary was quicker.')
+  const [covered] = yield* ask('messageMarks', sessionId, [upTo])
+  if (covered === undefined || covered.supersededBy !== undefined) {
+    throw conflict('The conversation has branched off before the end of what this summary covers.')
+  }
+  const write: Change = { write: 'insert_messages', sessionId, messages: [message] }
+  const rows = usageBesideRuns(session, summary)
+  return rows.length === 0 ? [write] : [write, { write: 'add_usage', rows }]
 }
 
 function* feedbackChange(sessionId: string, { value, ...given }: FeedbackChange): Rule<Change> {

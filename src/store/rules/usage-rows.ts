@@ -1,4 +1,6 @@
 import { hasFailed, type RunRecord, tokenCount } from '../../domain/session/run.ts'
+import type { SessionRecord } from '../../domain/session/session.ts'
+import type { NewSummary } from '../ports/sessions.ts'
 import { dayOf, type TokenSums, tookLetter, type UsageRow } from '../ports/usage.ts'
 
 /**
@@ -29,6 +31,15 @@ export function usageRows(run: RunRecord, now: number, intended: Pick<UsageRow, 
     models.set(key, 'inputTokens' in one ? withTokens(row, one) : row)
   }
   return [...models.values()]
+}
+
+/** What the server itself asked a model about a session, such as a summary of it. */
+export function usageBesideRuns({ id, owner }: SessionRecord, { message, usage, agent }: NewSummary): UsageRow[] {
+  return usage.map((one) => {
+    const { provider = '', model = '' } = one
+    const of = { day: dayOf(message.createdAt), sessionId: id, owner, agent, provider, model }
+    return withTokens({ ...of, runs: 0, modelRuns: 0, failed: 0, cancelled: 0, took: '', ...NONE }, one)
+  })
 }
 
 const withTokens = (row: UsageRow, one: RunRecord['usage'][number]): UsageRow => ({

@@ -35,11 +35,12 @@ const agent: AgentDefinition = {
     answerChars: 1_000_000,
     storedMessageChars: 1_000,
   },
-  context: { maxMessages: 1 },
+  context: { maxMessages: 1, mode: 'window' },
   sessions: { ttlSeconds: 1, onExpiry: 'continue', retentionDays: 1, onBusy: 'queue' },
   approval: { default: { ask: 'risk', atLeast: 'high' }, policy: [], by: 'operator', expiresSeconds: 3_600 },
   testCases: [],
   judge: null,
+  summarizer: null,
 }
 
 /** A call of `send_email`, which needs an approval unless `change` says otherwise. */

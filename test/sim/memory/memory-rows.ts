@@ -77,6 +77,9 @@ export function createRowReader(state: MemoryState): RowReads {
     },
     lastUserMessage: (sessionId) =>
       messagesOf(sessionId).findLast((message) => message.role === 'user' && isShown(message))?.id ?? null,
+    newestOfLane: (sessionId, lane) =>
+      messagesOf(sessionId).findLast((message) => message.lane === lane && message.supersededBy === undefined)?.id ??
+      null,
     rolesAfter(sessionId, messageId) {
       const messages = messagesOf(sessionId)
       // An unknown one is `START`: everything follows it.

@@ -38,6 +38,10 @@ const lastUserMessage: Statement = {
   text: `SELECT id FROM messages WHERE session = $1 AND superseded_by IS NULL AND lane IS NULL AND role = 'user'
     ORDER BY ord DESC LIMIT 1`,
 }
+const newestOfLane: Statement = {
+  name: 'newest_of_lane',
+  text: `SELECT id FROM messages WHERE session = $1 AND lane = $2 AND superseded_by IS NULL ORDER BY ord DESC LIMIT 1`,
+}
 const rolesAfter: Statement = {
   name: 'roles_after',
   text: `SELECT role FROM messages WHERE session = $1 AND superseded_by IS NULL AND lane IS NULL
@@ -165,6 +169,7 @@ export function createRowReader({ sql: connection, heads, flush, seenKeys }: Row
       return marks(sessionId, ids)
     },
     lastUserMessage: one(lastUserMessage, ([id]: [string]) => id),
+    newestOfLane: one(newestOfLane, ([id]: [string]) => id),
     rolesAfter: many(rolesAfter, ([role]: [MessageRole]) => role),
 
     wait: (id) => knownOr(cache.waitById(id), () => lockedPart(() => storedWait(id))),

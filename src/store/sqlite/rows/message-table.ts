@@ -50,6 +50,8 @@ const SESSION_ID = '(SELECT id FROM sessions WHERE sessions.sid = messages.sid)'
 /** What follows this message. */
 const AFTER = 'mid > (SELECT mid FROM messages WHERE sid = ?1 AND id = ?2)'
 export const LAST_USER_MESSAGE = `SELECT id FROM messages WHERE ${SHOWN} AND role = 'user' ORDER BY mid DESC LIMIT 1`
+export const NEWEST_OF_LANE =
+  'SELECT id FROM messages WHERE sid = ?1 AND lane = ?2 AND superseded_by IS NULL ORDER BY mid DESC LIMIT 1'
 /** Without such a message, of all of them. */
 export const ROLES_AFTER = `SELECT role FROM messages WHERE ${SHOWN} AND mid > ifnull((SELECT mid FROM messages WHERE sid = ?1 AND id = ?2), 0)`
 

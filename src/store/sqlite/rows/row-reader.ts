@@ -19,7 +19,7 @@ import { toWait, WAIT_COLUMNS, waitById } from '../../tables/waits.ts'
 import type { EntryWriter } from '../entry-writer.ts'
 import type { LiveState } from '../live-sessions.ts'
 import { createStatements, sqliteDialect } from '../statements.ts'
-import { LAST_USER_MESSAGE, ROLES_AFTER } from './message-table.ts'
+import { LAST_USER_MESSAGE, NEWEST_OF_LANE, ROLES_AFTER } from './message-table.ts'
 import { RUN_BY_ID, RUN_BY_WIRE_ID } from './run-table.ts'
 import type { CommandSession } from './session-table.ts'
 
@@ -63,6 +63,7 @@ export function createRowReader(
   const head = one('SELECT max(last_seq) FROM entries WHERE sid = $1', ([seq]: [number | null]) => seq)
   const mark = one(`SELECT ${MARK_COLUMNS} FROM messages WHERE sid = $1 AND id = $2`, toMark)
   const lastUserMessage = one(LAST_USER_MESSAGE, idOf)
+  const newestOfLane = one(NEWEST_OF_LANE, idOf)
   const rolesAfter = many(ROLES_AFTER, ([role]: [MessageRole]) => role)
   const grant = one('SELECT id FROM grants WHERE id = $1', idOf)
   const checkpoint = one('SELECT id FROM checkpoints WHERE id = $1', idOf)
@@ -105,6 +106,7 @@ export function createRowReader(
       return sid === null ? [] : ids.flatMap((id) => mark(sid, id) ?? [])
     },
     lastUserMessage: (sessionId) => lastUserMessage(sidOf(sessionId)),
+    newestOfLane: (sessionId, lane) => newestOfLane(sidOf(sessionId), lane),
     rolesAfter: (sessionId, messageId) => rolesAfter(sidOf(sessionId), messageId),
 
     wait: one(waitById(sqliteDialect).text, toWait),
