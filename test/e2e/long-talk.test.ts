@@ -9,6 +9,7 @@ test('the model sees all of fifty exchanges, each with a tool call', { timeout: 
 name: crow
 model: { provider: openai, name: watch, base_url: "${model.baseUrl}", api_key: none }
 instructions: Look out.
+context: { mode: window }
 tools:
   - { type: function, name: look, file: tools.js, parameters: {}, effect: read }
 `,

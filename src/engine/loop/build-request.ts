@@ -32,8 +32,8 @@ export interface BuiltRequest {
   room: Room
 }
 
-/** From this part of what fits on, a conversation is long. */
-const LONG = 0.8
+/** From this part of what fits on, a conversation is long. Many short messages cost little, so they may come closer. */
+const LONG = { count: 0.95, tokens: 0.8 }
 /** An estimate is wrong by a factor of four at most, see `createTokenCorrection`. */
 const SURELY_FITS = 0.25
 
@@ -77,7 +77,7 @@ export function buildRequest(parts: RequestParts): BuiltRequest {
   const all = toModelMessages(history, files)
   const fill = fillOf(all, limits)
   // What was said is worth more than what a tool returned some steps ago.
-  const chosen = selectWindow(fill > 1 ? withShortResults(all) : all, limits)
+  const chosen = selectWindow(Math.max(fill.count, fill.tokens) > 1 ? withShortResults(all) : all, limits)
   const isCut = chosen.length < all.length
   const leavesOut = questionsIn(chosen) < questionsIn(all) || (hidesOlder && summary === null)
   const missing = leavesOut ? [missingNote(tool)] : []
@@ -97,8 +97,8 @@ export function buildRequest(parts: RequestParts): BuiltRequest {
     },
     estimated: hasAttachments(messages) ? 0 : estimated,
     isCut,
-    mayNotFit: fill > SURELY_FITS,
-    isLong: fill > LONG,
+    mayNotFit: fill.count > 1 || fill.tokens > SURELY_FITS,
+    isLong: fill.count > LONG.count || fill.tokens > LONG.tokens,
     room: { tokens: Math.max(0, budget / correction), messages: agent.context.maxMessages },
   }
 }

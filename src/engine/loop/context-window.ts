@@ -25,10 +25,13 @@ export function messageTokens(message: ModelMessage): number {
 const attachedTokens = (attachments: readonly ModelAttachment[] = []): number =>
   attachments.reduce((sum, { tokens }) => sum + tokens, 0)
 
-/** How much of what fits these messages take. More than 1: they do not fit. */
-export function fillOf(messages: readonly ModelMessage[], { maxMessages, budget, correction }: WindowLimits): number {
+/** How much of what fits these messages take. One of them is more than 1: they do not fit. */
+export function fillOf(
+  messages: readonly ModelMessage[],
+  { maxMessages, budget, correction }: WindowLimits,
+): { count: number; tokens: number } {
   const tokens = messages.reduce((sum, message) => sum + messageTokens(message), 0) * correction
-  return Math.max(messages.length / maxMessages, budget <= 0 ? Number.POSITIVE_INFINITY : tokens / budget)
+  return { count: messages.length / maxMessages, tokens: budget <= 0 ? Number.POSITIVE_INFINITY : tokens / budget }
 }
 
 /** The last steps may still be at work with their results. */

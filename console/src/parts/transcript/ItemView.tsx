@@ -46,6 +46,7 @@ const OwnActions = lazyPart(async () => ({ default: (await actions()).OwnActions
 const Versions = lazyPart(async () => ({ default: (await actions()).Versions }), Nothing)
 const ToolCard = lazyPart(() => import('./ToolCard.tsx'))
 const ActivityLine = lazyPart(() => import('./ActivityLine.tsx'))
+const SummaryFold = lazyPart(() => import('./SummaryFold.tsx'))
 const RunEnd = lazyPart(() => import('./RunEnd.tsx'))
 const QuestionLine = lazyPart(() => import('./QuestionLine.tsx'))
 
@@ -71,7 +72,7 @@ function drawItem({ item, isDocked, isLastOfTurn, piece = null, isNewest }: Item
     case 'end':
       return <RunEnd item={item} isNewest={isNewest} />
     case 'activity':
-      return <ActivityLine item={item} />
+      return item.name === 'summary' ? <SummaryFold item={item} /> : <ActivityLine item={item} />
     case 'note':
       return <Note name={item.name} text={item.text} />
   }

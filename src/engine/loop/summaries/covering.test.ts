@@ -27,7 +27,7 @@ test('leaves the newest exchanges whole, and begins them with a question', () =>
 
   expect(chooseCovering(talk, room)).toMatchObject({ upTo: 'a5', question: null })
   expect(chooseCovering(talk, { ...room, tokens: 2_000 })).toMatchObject({ upTo: 'a4', question: null })
-  expect(chooseCovering(talk, { tokens: 1_000_000, messages: 20 })).toMatchObject({ upTo: 'a3' })
+  expect(chooseCovering(talk, { tokens: 1_000_000, messages: 10 })).toMatchObject({ upTo: 'a3' })
 })
 
 test('within a long exchange begins with a step and its thought, and keeps the question', () => {

@@ -13,7 +13,7 @@ export interface Covering {
 }
 
 /** After a summary, the rest is this part of what fits at most. So the next one is far away, and the beginning of the requests stays the same. */
-const LEFT_WHOLE = 0.3
+const LEFT_WHOLE = { tokens: 0.3, messages: 0.6 }
 
 /** A summary of less than this part would be made again too soon. */
 const LEAST = 0.2
@@ -34,7 +34,7 @@ export function chooseCovering(
   room: Room,
   question: string | null = null,
 ): Covering | null {
-  let [tokens, count] = [room.tokens * LEFT_WHOLE, room.messages * LEFT_WHOLE]
+  let [tokens, count] = [room.tokens * LEFT_WHOLE.tokens, room.messages * LEFT_WHOLE.messages]
   let begin: number | null = null
   for (let i = messages.length - 1; i > 0; i -= 1) {
     const message = messages[i] as StoredMessage

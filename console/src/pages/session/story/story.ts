@@ -192,6 +192,8 @@ export function activityWords({ name, content }: Pick<ActivityItem, 'name' | 'co
     case 'decision':
     case 'command_output':
       return null
+    case 'summary':
+      return ['note', `The agent reads notes of ${counted(Number(content.messages), 'older message')} from here on.`]
     case 'host_started':
       return ['start', `${content.host} was started${content.sandboxed === true ? ' in a sandbox' : ''}.`]
     case 'host_restarts':
