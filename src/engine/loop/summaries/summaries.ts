@@ -67,8 +67,8 @@ export function createSummaries({ store, log, clock, ids, logger, prices }: Summ
       return await makeOne(long, AbortSignal.any([stopped.signal, end.signal]))
     } catch (error) {
       if (stopped.signal.aborted) return null
-      // Another process was quicker, or the user went back to an earlier message.
-      if (hasCode(error, 'conflict')) return newest(sessionId)
+      // Another process was quicker, the user went back to an earlier message, or deleted the session.
+      if (hasCode(error, 'conflict', 'session_not_found')) return newest(sessionId)
       failedAt.set(sessionId, clock.mono())
       for (const oldest of [...failedAt.keys()].slice(0, Math.max(0, failedAt.size - MOST_FAILED)))
         failedAt.delete(oldest)
