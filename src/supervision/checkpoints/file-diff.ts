@@ -1,13 +1,14 @@
 // What has become of one file of a workspace since a checkpoint, for people.
 
 import { hasCode, ServerError } from '../../domain/errors.ts'
+import { secretText } from '../../domain/text/secret-file.ts'
 import { decodeFile } from '../diffs/file-text.ts'
 import { withHeaders } from '../diffs/propose-change.ts'
 import { shownDiff } from '../diffs/show-change.ts'
 import { unifiedDiff } from '../diffs/unified-diff.ts'
 import { confine, refuseMoved } from '../workspace/confine.ts'
 import { readWorkspaceFile } from '../workspace/read-workspace-file.ts'
-import { refuseSecret, secretText } from '../workspace/secret-path.ts'
+import { refuseSecret } from '../workspace/secret-path.ts'
 import type { WorkspaceEntry } from './read-entry.ts'
 
 export interface FileDiff {

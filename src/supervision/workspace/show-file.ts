@@ -1,9 +1,10 @@
 import { hasCode, ServerError } from '../../domain/errors.ts'
+import { secretText } from '../../domain/text/secret-file.ts'
 import { visibleCode, visibleText } from '../../domain/text/visible-text.ts'
 import { BYTE_ORDER_MARK, decodeFile } from '../diffs/file-text.ts'
 import { confine, refuseMoved } from './confine.ts'
 import { readWorkspaceFile, type WorkspaceFile } from './read-workspace-file.ts'
-import { refuseSecret, secretText } from './secret-path.ts'
+import { refuseSecret } from './secret-path.ts'
 
 /** Lines are counted from 1. Both ends belong to it; without `to` it goes to the end of the file. */
 export interface LineRange {
