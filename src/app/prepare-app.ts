@@ -1,7 +1,7 @@
 // What a server needs before it starts: agents with their models and tools, the secrets of channels, the certificate, the guard.
 
 import { realpathSync } from 'node:fs'
-import { type HostAgent, modelName } from '../domain/agent/agent.ts'
+import { type AgentDefinition, type HostAgent, modelName } from '../domain/agent/agent.ts'
 import type { ByteBudget } from '../domain/byte-budget.ts'
 import { hasCode, ServerError } from '../domain/errors.ts'
 import { createIds, type Ids } from '../domain/ids.ts'
@@ -26,7 +26,7 @@ import { findSandbox } from '../supervision/spawn/sandbox.ts'
 import { createToolbox } from '../tools/create-toolbox.ts'
 import { createStartQueue, PATIENCE_MS } from '../tools/mcp/start-queue.ts'
 import { createProcessGroups, type ProcessGroups } from '../tools/process/process-groups.ts'
-import type { Toolbox } from '../tools/tool.ts'
+import type { Tool, Toolbox } from '../tools/tool.ts'
 import type { AppOptions } from './app-options.ts'
 import { createReplicaClock, type ReplicaClock } from './replica-clock.ts'
 
@@ -142,13 +142,19 @@ function refuseLargeQuorum(agents: AppOptions['agents'], people: number): void {
   }
 }
 
+async function skillTools({ skills, limits, model }: AgentDefinition): Promise<Tool[]> {
+  if (skills === undefined || model === null) return []
+  const { createSkillTool } = await import('../tools/create-skill-tool.ts')
+  return [createSkillTool(skills, Math.min(limits.toolResultChars, model.contextWindow))]
+}
+
 /** The file of the agent does not have the mistake, so the error says where it stands. */
 const cannotTry = (name: string) => (error: unknown) => {
   if (!hasCode(error, 'config_invalid')) throw error
   throw new ServerError('config_invalid', `${name} under try_models in the settings of the server: ${error.message}`)
 }
 
-function prepareAgents(
+async function prepareAgents(
   { agents, settings, version, log, tools, reload }: AppOptions,
   shared: Pick<Prepared, 'connections' | 'processes' | 'strays' | 'clock' | 'ids'>,
   undo: AsyncDisposableStack,
@@ -156,9 +162,11 @@ function prepareAgents(
   const { connections, processes, strays, clock, ids } = shared
   const modelHttp = createModelHttp({ connections, clock, userAgent: `quarterdeck/${version}` })
   const queue = createStartQueue()
-  const known = agents.map((one) => ({ ...one, given: tools[one.name] ?? [] }))
+  const known = await Promise.all(
+    agents.map(async (one) => ({ ...one, given: [...(await skillTools(one)), ...(tools[one.name] ?? [])] })),
+  )
   return Promise.all(
-    agents.map(async (definition): Promise<PreparedAgent> => {
+    agents.map(async (definition, index): Promise<PreparedAgent> => {
       if (definition.host !== null) return { definition: await checkedHost(definition), toolbox: noTools }
       const { directory } = definition
       const deps = { http: modelHttp, clock, ids, random: Math.random, log, directory }
@@ -185,7 +193,7 @@ function prepareAgents(
         agents: known,
         complete: createComplete(model, definition.limits.answerChars),
         strays,
-        extra: tools[definition.name] ?? [],
+        extra: known[index]?.given ?? [],
         reload,
       })
       undo.defer(() => toolbox.close())

@@ -41,6 +41,7 @@ export function agentFromEnvironment(
     defaults: options.defaults ?? agentDefaults,
     // The only value that can be missing here is the address of azure.
     written: () => undefined,
+    warn: () => {},
     report: (_path, message) => report('AZURE_OPENAI_ENDPOINT', [message, ...unreadVariables(env)].join(' ')),
   })
   if (issues.length > 0) throw new ConfigError(issues)

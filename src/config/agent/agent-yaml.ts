@@ -2,11 +2,12 @@
 
 import { z } from 'zod'
 import { contextModes } from '../../domain/agent/agent.ts'
+import { LOAD_SKILL } from '../../domain/agent/skill.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import { didYouMean } from '../../domain/text/did-you-mean.ts'
 import { jsonSchema } from '../source/json-schema-yaml.ts'
 import { textOrFile } from '../source/load-context.ts'
-import { count, duration, key, type Report, reporter } from '../source/schema-key.ts'
+import { count, duration, key, oneOrMore, type Report, reporter, text } from '../source/schema-key.ts'
 import { tools } from '../tools/tool-yaml.ts'
 import { approval } from './approval-yaml.ts'
 import { host } from './host-yaml.ts'
@@ -94,6 +95,12 @@ export const agentYaml = z
     tools: key(tools.default([]), 'Tools that the agent can call.', [
       { type: 'function', name: 'get_weather', file: 'tools.ts' },
     ]),
+    skills: key(
+      oneOrMore(text()).optional(),
+      'Folders of skills, relative to this file: each skill is a folder with a SKILL.md. The agent reads them when a task needs them.',
+      './skills',
+      'a folder, or a list of folders',
+    ),
     response_format: key(
       jsonSchema().optional(),
       'A JSON Schema. The final answer is then JSON that matches it.',
@@ -151,6 +158,7 @@ export const agentYaml = z
     checkCost(agent, report)
     checkPolicy(agent, report)
     checkTestCases(agent, report)
+    checkSkillTool(agent, report)
   })
 
 /** A checked agent.yaml: defaults are filled in, times are in seconds. */
@@ -187,10 +195,16 @@ function checkPolicy({ approval, tools }: AgentYaml, report: Report): void {
   report(['approval', 'policy'], `nothing uses this policy, so its rules have no effect. ${advice}`)
 }
 
-function checkTestCases({ tools, test_cases: cases, judge }: AgentYaml, report: Report): void {
+function checkSkillTool({ skills, tools }: AgentYaml, report: Report): void {
+  const index = skills === undefined ? -1 : tools.findIndex(({ name, type }) => name === LOAD_SKILL && type !== 'mcp')
+  if (index === -1) return
+  report(['tools', index, 'name'], 'the tool that reads skills has this name. Give this one another.')
+}
+
+function checkTestCases({ tools, skills, test_cases: cases, judge }: AgentYaml, report: Report): void {
   // MCP servers, OpenAPI files and other agents add tools that this file does not name.
   const isWhole = tools.every((tool) => tool.type !== 'mcp' && tool.type !== 'agent' && !('openapi' in tool))
-  const names = tools.map(({ name }) => name)
+  const names = [...tools.map(({ name }) => name), ...(skills === undefined ? [] : [LOAD_SKILL])]
   for (const [index, test] of cases.entries()) {
     if (test.judge !== undefined && judge === undefined) {
       const advice = 'At the top level, write e.g. judge: { provider: openai, name: gpt-5-mini }'

@@ -1,9 +1,11 @@
 // Turns a checked agent.yaml into an AgentDefinition: reads files, finds keys and addresses, converts times to milliseconds.
 
 import type { AgentDefinition, ContextMode, HostSettings, ModelInput, ModelSettings } from '../../domain/agent/agent.ts'
+import { skillList } from '../../domain/agent/skill.ts'
 import type { TestCase, TestCheck } from '../../domain/agent/test-case.ts'
 import { present } from '../../domain/present.ts'
 import { mostNeeded, type Quorum } from '../../domain/supervision/quorum.ts'
+import { defineSkills } from '../skills/read-skills.ts'
 import { proxyVariables } from '../source/env-file.ts'
 import type { Path } from '../source/json-schema-node.ts'
 import { existingFile, existingFolder, type LoadContext, readTextOrFile } from '../source/load-context.ts'
@@ -42,6 +44,9 @@ const HOSTED_CHARS = 20_000_000
 function defineBase(yaml: AgentYaml, context: LoadContext) {
   const { directory, defaults } = context
   const tried = yaml.model === undefined ? [] : triedModels(yaml.model, context)
+  const instructions =
+    yaml.instructions === undefined ? '' : readTextOrFile(yaml.instructions, ['instructions'], context)
+  const skills = yaml.host === undefined ? defineSkills(yaml.skills, context) : undefined
   const orHosted = (key: string, value: number, hosted: number): number =>
     yaml.host !== undefined && context.written(['limits', key]) === undefined ? hosted : value
   return {
@@ -50,8 +55,9 @@ function defineBase(yaml: AgentYaml, context: LoadContext) {
     directory,
     default: yaml.default,
     internal: false,
-    instructions: yaml.instructions === undefined ? '' : readTextOrFile(yaml.instructions, ['instructions'], context),
+    instructions: skills === undefined ? instructions : `${instructions.trimEnd()}\n\n${skillList(skills)}`,
     tools: defineTools(yaml.tools, context),
+    ...(skills === undefined ? {} : { skills }),
     responseFormat: yaml.response_format ?? null,
     limits: {
       steps: yaml.limits.steps,

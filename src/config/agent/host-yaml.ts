@@ -54,6 +54,7 @@ export const notBesideHost: readonly { path: readonly string[]; instead: string 
     instead: 'The program reads its own, such as CLAUDE.md or AGENTS.md in the workspace. Remove it',
   },
   { path: ['tools'], instead: 'The program has its own tools. Remove them' },
+  { path: ['skills'], instead: 'The program reads its own, such as .claude/skills in the workspace. Remove it' },
   { path: ['response_format'], instead: 'The program cannot promise a format. Remove it' },
   { path: ['context'], instead: 'The program keeps its own context. Remove it' },
   {

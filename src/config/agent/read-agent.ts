@@ -65,19 +65,23 @@ export function readAgent(file: string, options: LoadOptions): ReadAgent {
   const issueAt = (at: Path, message: string) => source.issueAt(at, 'value', message)
   if (value === null) return { file, yaml: null, agent: null, issues, issueAt }
 
+  const warnings: ConfigIssue[] = []
   const defined = defineAgent(value, {
     directory: dirname(resolve(file)),
     env,
     files,
     defaults: options.defaults ?? agentDefaults,
     report: (at, message) => void issues.push(issueAt(at, message)),
+    warn: (at, message) => void warnings.push(issueAt(at, message)),
     written: config.written,
   })
   const isRight = issues.length === 0
   const agent = isRight ? { ...defined, source: { path: resolve(file), text: maskedSource(content.text) } } : defined
   if (isRight) options.located?.(agent.name, issueAt)
-  if (isRight)
-    for (const { at, message } of ineffectiveConditions(value, agent.tools)) options.warn?.(issueAt(at, message))
+  if (isRight) {
+    for (const { at, message } of ineffectiveConditions(value, agent.tools)) warnings.push(issueAt(at, message))
+    for (const warning of warnings) options.warn?.(warning)
+  }
   return { file, yaml: isRight ? value : null, agent: isRight ? agent : null, issues, issueAt }
 }
 

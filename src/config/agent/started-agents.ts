@@ -40,6 +40,7 @@ function startedAgent({ name, command }: Meant, args: readonly string[], default
     files: diskFiles,
     defaults,
     written: () => undefined,
+    warn: () => {},
     report: (path, message) => {
       throw new Error(`${path.join('.')}: ${message}`)
     },

@@ -48,9 +48,9 @@ describe('reading from disk', () => {
     writeFileSync(join(folder, 'list', 'b.yaml'), '')
     writeFileSync(join(folder, 'list', 'a.yaml'), '')
     expect(diskFiles.list(join(folder, 'list'))).toEqual([
-      { name: 'a.yaml', isFolder: false },
-      { name: 'b.yaml', isFolder: false },
-      { name: 'sub', isFolder: true },
+      { name: 'a.yaml', isFolder: false, isFile: true },
+      { name: 'b.yaml', isFolder: false, isFile: true },
+      { name: 'sub', isFolder: true, isFile: false },
     ])
     expect([diskFiles.list(join(folder, 'list', 'a.yaml')), diskFiles.list(join(folder, 'nothing'))]).toEqual([
       null,

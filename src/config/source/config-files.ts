@@ -14,6 +14,8 @@ export interface ConfigFiles {
 export interface FolderEntry {
   name: string
   isFolder: boolean
+  /** False for links and devices, whatever they lead to. */
+  isFile: boolean
 }
 
 /** Far more than any sensible configuration or prompt needs, and small enough to read at once. */
@@ -39,7 +41,7 @@ export const diskFiles: ConfigFiles = {
   list(path) {
     if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) return null
     return readdirSync(path, { withFileTypes: true })
-      .map((entry) => ({ name: entry.name, isFolder: entry.isDirectory() }))
+      .map((entry) => ({ name: entry.name, isFolder: entry.isDirectory(), isFile: entry.isFile() }))
       .sort((a, b) => (a.name < b.name ? -1 : 1))
   },
 }

@@ -33,6 +33,8 @@ export interface LoadContext {
   files: ConfigFiles
   defaults: AgentDefaults
   report(path: Path, message: string): void
+  /** About what is allowed but probably not intended. */
+  warn(path: Path, message: string): void
   /** The value at a path of the file as it is written: a text with variables is a `WrittenText`. */
   written(path: Path): unknown
 }

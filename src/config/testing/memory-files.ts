@@ -13,7 +13,7 @@ export function createMemoryFiles(files: Readonly<Record<string, string | Uint8A
       for (const file of Object.keys(files)) {
         if (!file.startsWith(`${path}/`)) continue
         const [name = '', ...deeper] = file.slice(path.length + 1).split('/')
-        entries.set(name, { name, isFolder: deeper.length > 0 })
+        entries.set(name, { name, isFolder: deeper.length > 0, isFile: deeper.length === 0 })
       }
       return entries.size === 0 ? null : [...entries.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
     },

@@ -1,6 +1,7 @@
 // An agent as plain, checked data: the content of agent.yaml with all references resolved. `config/` creates it.
 
 import type { ApprovalSettings } from './approval-rule.ts'
+import type { Skill } from './skill.ts'
 import type { TestCase } from './test-case.ts'
 import type { ToolSettings } from './tool-settings.ts'
 
@@ -31,6 +32,8 @@ interface AgentBase {
   /** Models that operators may try in its place; absent: none. */
   tried?: readonly ModelSettings[]
   tools: ToolSettings[]
+  /** What it can read up when a task needs it; absent: nothing. The list of them is at the end of the instructions. */
+  skills?: readonly Skill[]
   /** JSON Schema of the final answer, or null. */
   responseFormat: Record<string, unknown> | null
   limits: RunLimits

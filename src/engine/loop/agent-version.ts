@@ -2,6 +2,7 @@
 // that a step names it instead of repeating it.
 
 import type { ModelAgent, ModelSettings } from '../../domain/agent/agent.ts'
+import type { Skill } from '../../domain/agent/skill.ts'
 import type { Clock } from '../../domain/clock.ts'
 import { hasCode } from '../../domain/errors.ts'
 import type { Logger } from '../../domain/logger.ts'
@@ -17,6 +18,8 @@ export interface AgentVersion extends Pick<ModelAgent, 'name' | 'instructions' |
   model: Pick<ModelSettings, 'provider' | 'name' | 'temperature' | 'maxTokens' | 'topP' | 'reasoning' | 'contextWindow'>
   /** Without those that a caller brings: the input of the run has them. */
   tools: readonly ModelTool[]
+  /** What its skills say is not here, only whether it is the same. */
+  skills?: Pick<Skill, 'name' | 'digest'>[]
 }
 
 const AGENT_VERSION = 'agent_version'
@@ -123,7 +126,7 @@ const areSame = (some: readonly ModelTool[], others: readonly ModelTool[]): bool
 const digestOf = (version: AgentVersion): string => sha256(JSON.stringify(version)).slice(0, 16)
 
 function versionOf(definition: ModelAgent, tools: readonly ModelTool[]): AgentVersion {
-  const { name, instructions, responseFormat, context, model } = definition
+  const { name, instructions, responseFormat, context, model, skills } = definition
   const { provider, contextWindow, temperature, maxTokens, topP, reasoning } = model
   const parameters = present({ temperature, maxTokens, topP, reasoning })
   return {
@@ -133,5 +136,6 @@ function versionOf(definition: ModelAgent, tools: readonly ModelTool[]): AgentVe
     context: { maxMessages: context.maxMessages },
     model: { provider, name: model.name, contextWindow, ...parameters },
     tools,
+    ...(skills === undefined ? {} : { skills: skills.map(({ name, digest }) => ({ name, digest })) }),
   }
 }
