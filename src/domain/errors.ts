@@ -162,5 +162,8 @@ export const fileNotFound = (id: string): ServerError =>
 export const messageNotFound = (id: string): ServerError =>
   new ServerError('message_not_found', `There is no answer ${JSON.stringify(id)}.`, { details: { message_id: id } })
 
+export const noSuchApp = (id: string): ServerError =>
+  new ServerError('message_not_found', 'This session shows no such app.', { details: { message_id: id } })
+
 export const runNotFound = (id: string): ServerError =>
   new ServerError('run_not_found', `There is no run ${JSON.stringify(id)}.`, { details: { run_id: id } })

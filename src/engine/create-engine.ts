@@ -11,6 +11,7 @@ import type { Wake } from '../log/wake.ts'
 import type { Shared } from '../store/ports/shared.ts'
 import type { Store } from '../store/store.ts'
 import { acceptWithin, createAcceptRun } from './accept-run.ts'
+import type { Apps } from './apps/create-apps.ts'
 import { createCancelRun } from './cancel-run.ts'
 import { createRuns } from './create-runs.ts'
 import type { Agents, Engine } from './engine.ts'
@@ -137,6 +138,7 @@ export function createEngine(options: EngineOptions): Engine {
     runs,
     messages: store.messages,
     waits,
+    apps: createLaterApps(shared),
     stats: () => ({
       activeRuns: runner.active,
       queuedRuns: runner.queued,
@@ -153,6 +155,17 @@ export function createEngine(options: EngineOptions): Engine {
     close() {
       summaries.stop()
       return runner.close()
+    },
+  }
+}
+
+/** Most servers have no apps, so their code is loaded for the first one. */
+function createLaterApps(parts: EngineParts): Apps {
+  let opening: Promise<Apps> | undefined
+  return {
+    async request(...asked) {
+      opening ??= import('./apps/create-apps.ts').then(({ createApps }) => createApps(parts))
+      return (await opening).request(...asked)
     },
   }
 }

@@ -1,6 +1,7 @@
 import type { AgentDefinition } from '../domain/agent/agent.ts'
 import type { MessageReads } from '../store/ports/messages.ts'
 import type { Tool } from '../tools/tool.ts'
+import type { Apps } from './apps/create-apps.ts'
 import type { Runs } from './ports/runs.ts'
 import type { Sessions } from './ports/sessions.ts'
 import type { Waits } from './ports/waits.ts'
@@ -13,6 +14,8 @@ export interface Engine {
   /** Stored messages. */
   readonly messages: Omit<MessageReads, 'all' | 'ofLane'>
   readonly waits: Waits
+  /** What the apps of MCP servers ask for. */
+  readonly apps: Apps
 
   stats(): EngineStats
   /** Takes over the runs that a dead process left behind; called at start and then regularly. */

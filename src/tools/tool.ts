@@ -48,8 +48,26 @@ export interface ReviewRequest {
 
 export interface ServerTool extends BoundTool {
   location: 'server'
+  /** What apps of its MCP server may do with it. */
+  app?: ToolApp
   /** Runs one call. An exception becomes an error for the model, which sees the text only if it is a `ServerError`. */
   call(call: ToolCallRequest, signal: AbortSignal): Promise<ToolOutcome>
+}
+
+/** MCP Apps: a server brings pages that show what its tools found, and that may call its tools. */
+export interface ToolApp {
+  /** Name of the MCP server. */
+  server: string
+  /** The server's own name for the tool. Its apps use it. */
+  tool: string
+  /** Address of the page that shows what this tool found. Null: there is none. */
+  resourceUri: string | null
+  /** Whether the model is told about the tool. */
+  forModel: boolean
+  /** Whether apps may call it. */
+  forApp: boolean
+  /** Reads a page of the server, or something else that its apps need. */
+  read(uri: string, signal: AbortSignal): Promise<unknown>
 }
 
 /** Runs at the client. The run waits, and the client's next message brings the result. */
@@ -129,6 +147,8 @@ export interface ToolOutcome {
   question?: ToolQuestion
   content: string
   isError: boolean
+  /** All that an MCP server answered, also what the model is not shown. For the server's apps. */
+  whole?: Record<string, unknown>
   /** Whether `content` was cut, with an unknown rest. */
   isCut?: boolean
   /** For an error: a retry may help, so a tool that may be repeated is called again. Exceptions always count as this. */

@@ -5,6 +5,9 @@ import type { Event as AgUiEvent, EventType, TokenUsage } from '@ag-ui/core'
 /** The protocol version we speak. RUN_STARTED carries it. */
 export const AG_UI_VERSION = '1.0'
 
+/** The activity that shows an app of an MCP server, as AG-UI clients know it. */
+export const APP_ACTIVITY = 'mcp-apps'
+
 type Literal<E> = E extends { type: infer T extends EventType } ? Omit<E, 'type'> & { type: `${T}` } : never
 
 /** The engine never appends the short forms (`*_CHUNK`), because a reader may join at any event. */

@@ -32,7 +32,7 @@ export const withoutBrought = (sent: readonly ModelTool[], tools: ReadonlyMap<st
 /** The agent's own tools, those that the caller brings, and the way back after a handoff. On equal names the agent's own tool wins. */
 export async function offeredTools({ scope, agent, id }: Lane): Promise<ReadonlyMap<string, Tool>> {
   const { input } = scope.run
-  const own = await agent.toolbox.tools(scope.signal)
+  const own = forModel(await agent.toolbox.tools(scope.signal))
   const canAnswer = takesAnswers(input)
   const isHanded = id === null && agent !== scope.root
   const brought = broughtTools(input, id)
@@ -49,6 +49,13 @@ export async function offeredTools({ scope, agent, id }: Lane): Promise<Readonly
   }
   if (isHanded && !offered.has(HAND_BACK)) offered.set(HAND_BACK, handBack(scope.root.definition.name))
   return offered
+}
+
+const isForApps = (tool: Tool): boolean => tool.location === 'server' && tool.app?.forModel === false
+
+/** Without the tools that only the apps of an MCP server may call. */
+function forModel(own: ReadonlyMap<string, Tool>): ReadonlyMap<string, Tool> {
+  return own.values().some(isForApps) ? new Map([...own].filter(([, tool]) => !isForApps(tool))) : own
 }
 
 const handBack = (agent: string): AgentTool => ({

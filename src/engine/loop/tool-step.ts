@@ -175,6 +175,12 @@ async function runServerTool(lane: Lane, prepared: RunnableCall & { tool: Server
     return suspendCall(lane, prepared, outcome.question, durationMs)
   }
   const result = outcome.question === undefined ? withEditNote(outcome, prepared) : tooManyQuestions
+  if (typeof tool.app?.resourceUri === 'string') {
+    const { appActivity } = await import('../apps/app-activity.ts')
+    const shown = { callId: call.id, agent: lane.agent.definition.name, input: prepared.arguments }
+    const app = appActivity(tool, shown, result)
+    if (app !== null) lane.writer.emit({ ...app, timestamp: lane.writer.timestamp() })
+  }
   await commitResult(lane, call, result, {
     durationMs,
     audit: tool.effect === 'read' ? undefined : finishedRecord(lane, prepared, result, durationMs),

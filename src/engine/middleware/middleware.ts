@@ -1,6 +1,7 @@
 import type { Clock } from '../../domain/clock.ts'
+import { isRecord } from '../../domain/is-record.ts'
 import type { Logger } from '../../domain/logger.ts'
-import type { RunEvent } from '../../domain/session/event.ts'
+import { APP_ACTIVITY, type RunEvent } from '../../domain/session/event.ts'
 import type { RunRecord } from '../../domain/session/run.ts'
 
 /**
@@ -79,11 +80,22 @@ export function createRedaction(patterns: readonly RegExp[], replacement = '[red
         return { ...event, delta: redact(event.delta) }
       case 'TOOL_CALL_RESULT':
         return typeof event.content === 'string' ? { ...event, content: redact(event.content) } : event
+      case 'ACTIVITY_SNAPSHOT':
+        // It holds the arguments and the result of a tool once more.
+        return event.activityType === APP_ACTIVITY ? { ...event, content: textsChanged(event.content, redact) } : event
       default:
         return event
     }
   }
   return Object.assign(middleware, { redact })
+}
+
+function textsChanged<T>(value: T, change: (text: string) => string): T
+function textsChanged(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === 'string') return change(value)
+  if (Array.isArray(value)) return value.map((one) => textsChanged(one, change))
+  if (!isRecord(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, textsChanged(one, change)]))
 }
 
 /** Adds fixed metadata to the first event of every run. */

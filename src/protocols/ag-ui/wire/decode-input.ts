@@ -30,6 +30,12 @@ export interface AgUiInput {
   warnings: readonly string[]
 }
 
+/** Where clients put a request of an MCP server's app: `@ag-ui/mcp-apps-middleware` takes it from there. */
+export const APP_REQUEST = '__proxiedMCPRequest'
+
+export const isForApp = ({ shared: { forwardedProps } }: AgUiInput): boolean =>
+  isRecord(forwardedProps) && isRecord(forwardedProps[APP_REQUEST])
+
 /** An input without its messages, which are checked one by one. */
 const EnvelopeSchema = RunAgentInputSchema.omit({ messages: true })
 const ENVELOPE_FIELDS = Object.keys(EnvelopeSchema.shape)

@@ -19,7 +19,7 @@ import { callerOf } from '../../shared/request/caller.ts'
 import type { FileLinks } from '../../shared/request/file-links.ts'
 import { nullIf } from '../../shared/request/null-if.ts'
 import type { AskedStart } from '../../shared/request/start-headers.ts'
-import { type AgUiInput, type Answer, decisionOf } from './decode-input.ts'
+import { type AgUiInput, type Answer, decisionOf, isForApp } from './decode-input.ts'
 import { diffHistory, editPoint, type HistoryDiff, type KnownHistory, type SentInput } from './diff-history.ts'
 import { keepFiles } from './keep-files.ts'
 import { showThread, showUnknownThread, type ThreadRequest } from './show-thread.ts'
@@ -60,6 +60,8 @@ export async function runInput(deps: RunInputDeps, call: InputCall): Promise<voi
   if (input.answers.length > 0 && request.principal.scopes?.includes('decide') === false) throw scopeMissing('decide')
   const session = await engine.sessions.findForStart(request.principal.owner, sessionName)
   if (session !== null) reply.note({ session_id: session.id })
+
+  if (isForApp(input)) return (await import('./answer-app.ts')).answerApp(deps, call, session)
 
   const lastEventId = request.header('last-event-id')
   if (lastEventId !== undefined) return resume(deps, call, session, lastEventId)

@@ -21,6 +21,8 @@ import { createStdioTransport, type StdioEnd } from './stdio-transport.ts'
 /** The longest time that a timer takes. It turns off the SDK's timeouts, because signals already limit calls and connecting. */
 export const NO_TIMEOUT_MS = 2 ** 31 - 1
 const GOODBYE_MS = 1_000
+/** The pages of MCP Apps that clients of ours can show. */
+const APP_TYPE = 'text/html;profile=mcp-app'
 
 export interface McpConnection extends Connection {
   readonly sdk: McpSdk
@@ -95,7 +97,10 @@ async function attempt(
     { name: 'quarterdeck', version: deps.version },
     {
       // No sampling, no roots, no links to open. The SDK refuses requests for what is not offered.
-      capabilities: { elicitation: { form: {} } },
+      capabilities: {
+        elicitation: { form: {} },
+        extensions: { 'io.modelcontextprotocol/ui': { mimeTypes: [APP_TYPE] } },
+      },
       versionNegotiation: { mode: how.mode },
       inputRequired: { autoFulfill: false },
       listChanged: {

@@ -58,11 +58,11 @@ export function openServer(settings: Partial<McpServerSettings>, deps: Partial<M
     logged,
     tools,
     tool,
-    call: async (name, input = {}, { signal = never, progress, ...more } = {}) =>
-      (await tool(name)).call(
-        { ...toolCall(input, { voice: progress === undefined ? {} : { progress } }), ...more },
-        signal,
-      ),
+    call: async (name, input = {}, { signal = never, progress, ...more } = {}) => {
+      const request = { ...toolCall(input, { voice: progress === undefined ? {} : { progress } }), ...more }
+      const { whole: _forApps, ...outcome } = await (await tool(name)).call(request, signal)
+      return outcome
+    },
     [Symbol.asyncDispose]: async () => {
       await server.close()
       connections.close()

@@ -14,8 +14,16 @@ export interface ListedTool {
   outputSchema: JsonSchema | null
   readOnly: boolean
   idempotent: boolean
+  ui: ListedUi
   /** Everything that the server says about the tool, unchanged. */
   definition: unknown
+}
+
+/** MCP Apps: the page that shows the tool's results, and who may call the tool. */
+interface ListedUi {
+  resourceUri: string | null
+  forModel: boolean
+  forApp: boolean
 }
 
 const MAX_TOOLS = 500
@@ -114,8 +122,21 @@ function readListedTool(listed: unknown): ListedTool | { name: string; problem: 
     outputSchema: outputSchemaOf(outputSchema),
     readOnly: annotations?.readOnlyHint === true,
     idempotent: annotations?.idempotentHint === true,
+    ui: uiOf(listed),
     definition: definitionOf(listed),
   }
+}
+
+const MAX_URI_CHARS = 1_000
+
+/** Older servers name the page beside `ui`. What cannot be read counts as not said: model and apps may call the tool then. */
+function uiOf(listed: unknown): ListedUi {
+  const meta = isRecord(listed) && isRecord(listed._meta) ? listed._meta : {}
+  const ui = isRecord(meta.ui) ? meta.ui : {}
+  const uri = ui.resourceUri ?? meta['ui/resourceUri']
+  const isPage = typeof uri === 'string' && uri.startsWith('ui://') && uri.length <= MAX_URI_CHARS
+  const says = (who: string): boolean => !Array.isArray(ui.visibility) || ui.visibility.includes(who)
+  return { resourceUri: isPage ? uri : null, forModel: says('model'), forApp: says('app') }
 }
 
 /** Leaves out `_meta`: it is meant for display and may differ in every answer. */

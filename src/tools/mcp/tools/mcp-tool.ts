@@ -4,6 +4,7 @@ import type { CallToolResult, ElicitRequest, ElicitResult, InputRequiredResult }
 import type { GivenAnswer, ToolQuestion } from '../../../domain/agent/question.ts'
 import type { McpServerSettings, ToolRules } from '../../../domain/agent/tool-settings.ts'
 import type { Clock } from '../../../domain/clock.ts'
+import { present } from '../../../domain/present.ts'
 import { traceHeaders } from '../../../domain/telemetry.ts'
 import type { ServerTool, ToolCallRequest, ToolOutcome, ToolVoice } from '../../tool.ts'
 import { toolBinding } from '../../tool-binding.ts'
@@ -38,6 +39,13 @@ export function createMcpTool(
     returns: listed.outputSchema,
     ...toolRules(settings, listed),
     ...rootsOf(settings),
+    app: {
+      server: settings.name,
+      tool: listed.name,
+      ...listed.ui,
+      read: (uri, signal) =>
+        withConnection(signal, ({ client }) => client.readResource({ uri }, { signal, timeout: NO_TIMEOUT_MS })),
+    },
     binding: toolBinding('mcp', { server, tool: listed.definition }),
     action: () => shownCall(listed.name, settings),
     call: (call, signal) => {
@@ -83,7 +91,12 @@ async function callMcp(
         },
       )
       if (!sdk.isInputRequiredResult(result)) {
-        return { content: contentText(result.content, result.structuredContent), isError: result.isError === true }
+        const { content, structuredContent, _meta, isError = false } = result
+        return {
+          content: contentText(content, structuredContent),
+          isError,
+          whole: present({ content, structuredContent, _meta, isError }),
+        }
       }
       const next = nextRound(settings.name, result, call.answers)
       if (typeof next === 'string') throw mcpError(settings.name, next)
