@@ -55,6 +55,27 @@ describe('quarterdeck validate', () => {
     expect(io.complained()).toBe('')
   })
 
+  test('says which skills were found, and what is odd about them', async () => {
+    const cwd = await tempFolder()
+    await mkdir(join(cwd, 'skills', 'letters'), { recursive: true })
+    const skill = '---\nname: letter\ndescription: Writes letters.\n---\nBe polite.\n'
+    await writeFile(join(cwd, 'skills', 'letters', 'SKILL.md'), skill)
+    await writeFile(join(cwd, 'skills', 'letters', 'form.md'), 'x'.repeat(2_000))
+    await writeFile(join(cwd, 'agent.yaml'), `name: crow\n${AGENT}skills: ./skills\n`)
+
+    const { exitCode, out, err } = await validate(cwd)
+    expect([exitCode, out.split('\n').slice(1), err]).toEqual([
+      0,
+      ['      skill letter: SKILL.md and 1 file, 3 kB', ''],
+      expect.stringMatching(
+        /^warning: .*agent\.yaml:4:9 skills: .*SKILL\.md:2:7 name: its folder has another name: letters\.\n$/,
+      ),
+    ])
+    expect(JSON.parse((await validate(cwd, '--json')).out).agents[0].skills).toEqual([
+      { name: 'letter', files: 1, bytes: 2_000 + skill.length },
+    ])
+  })
+
   test('marks sub-agents', async () => {
     const cwd = await tempFolder()
     const tools = 'tools: [{ type: agent, name: ask, agent: b.yaml }, { type: mcp, name: files, command: x }]\n'
@@ -175,7 +196,7 @@ describe('quarterdeck validate', () => {
       0,
       {
         ok: true,
-        agents: [{ name: 'crow', default: true, internal: false, model: 'demo/demo', tools: 0 }],
+        agents: [{ name: 'crow', default: true, internal: false, model: 'demo/demo', tools: 0, skills: [] }],
         issues: [],
         warnings: [],
       },

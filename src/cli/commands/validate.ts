@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { agentPaths, type LoadedConfig, loadConfig } from '../../app/load-config.ts'
 import { ConfigError, type ConfigIssue, formatIssue, issueWithoutLine } from '../../config/config-error.ts'
 import { type AgentDefinition, answersWith, modelName } from '../../domain/agent/agent.ts'
+import type { Skill } from '../../domain/agent/skill.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { silentLogger } from '../../domain/logger.ts'
 import { createKeychain } from '../../operators/credentials/keychain.ts'
@@ -52,7 +53,10 @@ export async function validate(
   }
   const style = styleFor(io.stdout, io.env)
   const errorStyle = styleFor(io.stderr, io.env)
-  for (const agent of agents) io.stdout.write(`${style.green('ok')}  ${describe(agent)}\n`)
+  for (const agent of agents) {
+    io.stdout.write(`${style.green('ok')}  ${describe(agent)}\n`)
+    for (const skill of agent.skills ?? []) io.stdout.write(`      skill ${skillLine(skill)}\n`)
+  }
   for (const issue of issues) io.stderr.write(`${formatIssue(issue)}\n`)
   for (const warning of warnings) io.stderr.write(`${errorStyle.yellow('warning:')} ${warning}\n`)
   if (ok) return exitCodes.ok.code
@@ -105,7 +109,11 @@ const summary = (agent: AgentDefinition) => ({
   internal: agent.internal,
   model: modelName(answersWith(agent)),
   tools: agent.tools.length,
+  skills: (agent.skills ?? []).map(({ name, files, bytes }) => ({ name, files: files.length, bytes })),
 })
+
+const skillLine = ({ name, files, bytes }: Skill): string =>
+  `${name}: SKILL.md${files.length === 0 ? '' : ` and ${counted(files.length, 'file')}`}, ${Math.ceil(bytes / 1_000)} kB`
 
 function describe(agent: AgentDefinition): string {
   const { name, model } = summary(agent)

@@ -137,6 +137,20 @@ describe('serve --watch', () => {
     ]).toEqual([[cwd], true, false])
   })
 
+  test('watches the skills of an agent, wherever they are', async () => {
+    const cwd = await tempFolder()
+    const elsewhere = join(await tempFolder(), 'letters')
+    mkdirSync(elsewhere)
+    writeFileSync(join(elsewhere, 'SKILL.md'), '---\nname: letters\ndescription: Writes letters.\n---\n')
+    writeFileSync(join(cwd, 'agent.yaml'), agent('crow', `skills: ${elsewhere}\n`))
+    const { io, stopped } = await watched(cwd, new Set())
+
+    writeFileSync(join(elsewhere, 'form.md'), 'Dear')
+    await io.until('form.md changed.\n')
+    io.signal('SIGTERM')
+    expect(await stopped).toBe(0)
+  })
+
   test('falls back to the old configuration if the new one cannot start, and then tries the next change', async () => {
     const cwd = await tempFolder()
     writeFileSync(join(cwd, 'agent.yaml'), agent('crow'))

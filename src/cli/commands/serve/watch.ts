@@ -169,7 +169,7 @@ export function watchTargets(
   const agents = named.length === 0 ? [] : config.agents
   const folders = [
     ...named.filter((path) => diskFiles.list(path) !== null).map((path) => resolve(io.cwd, path)),
-    ...agents.map(({ directory }) => directory),
+    ...agents.flatMap(({ directory, skills = [] }) => [directory, ...skills.map((skill) => skill.directory)]),
   ]
   const settings = [io.cwd, ...folders].flatMap((folder) =>
     ['quarterdeck.yaml', 'quarterdeck.yml'].map((name) => resolve(folder, name)),

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createClient } from '../../../client/client.ts'
 import type { ModelAgent } from '../../../domain/agent/agent.ts'
 import type { ApprovalRule } from '../../../domain/agent/approval-rule.ts'
+import type { Skill } from '../../../domain/agent/skill.ts'
 import type { TestCase } from '../../../domain/agent/test-case.ts'
 import type { Risk } from '../../../domain/agent/tool-settings.ts'
 import { ServerError } from '../../../domain/errors.ts'
@@ -32,8 +33,19 @@ const source = {
   path: '/srv/agent.yaml',
   text: 'name: tester\napi_key: [masked]\nurl: https://u:pw@x.test # sk-0123456789',
 }
+const skill: Skill = {
+  name: 'letters',
+  description: 'Writes letters.',
+  compatibility: null,
+  directory: '/srv/skills/letters',
+  body: 'Be polite.',
+  files: [{ path: 'form.md', bytes: 4, text: 'Form' }],
+  bytes: 60,
+  digest: 'd1',
+}
 const agent: Partial<ModelAgent> = {
   source,
+  skills: [skill],
   suggestions: ['What can you do?'],
   testCases: [testCase('greets', 'Hello'), testCase('sings', 'La')],
 }
@@ -103,8 +115,18 @@ describe('GET /agents', () => {
         source: null,
         tests: 2,
         suggestions: ['What can you do?'],
+        skills: [],
       },
     ])
+  })
+
+  test('shows the skills of one agent to operators alone, without what they say', async () => {
+    await using doors = (await openAgents()).doors
+    const shown = async (headers: Record<string, string>) =>
+      ((await (await doors.get('/agents/tester', headers)).json()) as { skills: unknown }).skills
+    const { name, description, bytes } = skill
+    expect(await shown(asOperator)).toEqual([{ name, description, bytes, files: [{ path: 'form.md', bytes: 4 }] }])
+    expect([await shown(asAda), await shown({})]).toEqual([[], []])
   })
 
   test('shows the file of one agent to operators alone, without what looks like a key', async () => {

@@ -87,6 +87,15 @@ function agentRoutes({ engine, checkAgentText, version }: AgentRoutesDeps): Rout
           : { path: source.path, text: masked(source.text) },
       tests: agent.testCases.length,
       suggestions: [...(agent.suggestions ?? [])],
+      skills:
+        withSource && request.principal.role === 'operator'
+          ? (agent.skills ?? []).map(({ name, description, bytes, files }) => ({
+              name,
+              description,
+              bytes,
+              files: files.map(({ path, bytes }) => ({ path, bytes })),
+            }))
+          : [],
     }
   }
 

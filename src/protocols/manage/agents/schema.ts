@@ -48,6 +48,20 @@ export const AgentSchema = z
       ),
     tests: z.int().min(0).describe('How many test cases its file has.'),
     suggestions: z.array(z.string()).describe('First messages for somebody who does not know the agent.'),
+    skills: z
+      .array(
+        z.strictObject({
+          name: z.string(),
+          description: z.string().describe('When the agent reads it.'),
+          bytes: z.int().min(0).describe('Of SKILL.md and all files.'),
+          files: z
+            .array(z.strictObject({ path: z.string(), bytes: z.int().min(0) }))
+            .describe(
+              'What the agent can read beside SKILL.md. Of a file of more than 1 MiB, only the first is counted.',
+            ),
+        }),
+      )
+      .describe('What the agent reads when a task needs it. Only for operators, and only for one agent.'),
   })
   .meta({
     id: 'Agent',
@@ -73,6 +87,7 @@ export const AgentSchema = z
       source: null,
       tests: 2,
       suggestions: ['What can you do?'],
+      skills: [],
     },
   })
 export type Agent = z.output<typeof AgentSchema>
