@@ -130,6 +130,11 @@ export const agentYaml = z
     approval: key(approval.prefault({}), 'Which tool calls a person must approve, and who may approve them.', {
       default: 'always',
     }),
+    memory: key(
+      z.boolean().default(false),
+      'Whether the agent keeps short facts about a user between sessions, with the tools `remember`, `recall` and `forget`.',
+      true,
+    ),
     judge: key(model.optional(), 'Model that judges the answers in test cases.', {
       provider: 'openai',
       name: 'gpt-5-mini',
@@ -150,6 +155,7 @@ export const agentYaml = z
     const report = reporter(context)
     checkCost(agent, report)
     checkPolicy(agent, report)
+    checkMemory(agent, report)
     checkTestCases(agent, report)
   })
 
@@ -185,6 +191,16 @@ function checkPolicy({ approval, tools }: AgentYaml, report: Report): void {
   if ([approval.default, ...rules].some((rule) => rule?.ask === 'policy')) return
   const advice = 'Write default: policy here, or approval: policy on a tool'
   report(['approval', 'policy'], `nothing uses this policy, so its rules have no effect. ${advice}`)
+}
+
+function checkMemory({ memory, tools }: AgentYaml, report: Report): void {
+  for (const [index, { name }] of tools.entries()) {
+    if (!memory || !['remember', 'recall', 'forget'].includes(name)) continue
+    report(
+      ['tools', index, 'name'],
+      `with memory: true the agent has a tool ${name} already. Give this one another name`,
+    )
+  }
 }
 
 function checkTestCases({ tools, test_cases: cases, judge }: AgentYaml, report: Report): void {

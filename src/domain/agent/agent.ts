@@ -44,6 +44,8 @@ interface AgentBase {
   suggestions?: readonly string[]
   /** The file, with secrets masked and variables as written; absent: the agent comes from code or from the environment. */
   source?: { path: string; text: string }
+  /** Keeps facts about users between sessions; absent: no. */
+  memory?: true
   /** Model that judges test cases. Null: none, because the agent's own model must not judge itself. */
   judge: ModelSettings | null
 }

@@ -32,7 +32,7 @@ export const withoutBrought = (sent: readonly ModelTool[], tools: ReadonlyMap<st
 /** The agent's own tools, those that the caller brings, and the way back after a handoff. On equal names the agent's own tool wins. */
 export async function offeredTools({ scope, agent, id }: Lane): Promise<ReadonlyMap<string, Tool>> {
   const { input } = scope.run
-  const own = await agent.toolbox.tools(scope.signal)
+  const own = await ownTools({ scope, agent, id })
   const canAnswer = takesAnswers(input)
   const isHanded = id === null && agent !== scope.root
   const brought = broughtTools(input, id)
@@ -49,6 +49,18 @@ export async function offeredTools({ scope, agent, id }: Lane): Promise<Readonly
   }
   if (isHanded && !offered.has(HAND_BACK)) offered.set(HAND_BACK, handBack(scope.root.definition.name))
   return offered
+}
+
+/** Memory is the session's own agent's: neither a sub-agent nor one that took over the conversation has it. */
+async function ownTools({
+  scope,
+  agent,
+  id,
+}: Pick<Lane, 'scope' | 'agent' | 'id'>): Promise<ReadonlyMap<string, Tool>> {
+  const own = await agent.toolbox.tools(scope.signal)
+  if (agent.definition.memory !== true || agent !== scope.root || id !== null) return own
+  const { withMemoryTools } = await import('../memories/memory-tools.ts')
+  return withMemoryTools(scope, own)
 }
 
 const handBack = (agent: string): AgentTool => ({
