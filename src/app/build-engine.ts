@@ -5,6 +5,7 @@ import { type HostAgent, modelsOf } from '../domain/agent/agent.ts'
 import { withAgentPrices } from '../domain/agent/prices.ts'
 import { isPostgres } from '../domain/settings/store-settings.ts'
 import { createEngine } from '../engine/create-engine.ts'
+import type { Memories } from '../engine/memories/memories.ts'
 import { createEventLog } from '../engine/middleware/middleware.ts'
 import type { HostWork } from '../engine/ports/host-work.ts'
 import type { AttachedFiles } from '../files/attached-files.ts'
@@ -18,7 +19,7 @@ import { ANSWER_MS } from './open-log.ts'
 import { noTools } from './prepare-app.ts'
 
 export function buildEngine(
-  built: Known & { files: AttachedFiles; hostWork: HostWork; started: readonly HostAgent[] },
+  built: Known & { files: AttachedFiles; hostWork: HostWork; started: readonly HostAgent[]; memories: Memories },
   undo: AsyncDisposableStack,
 ) {
   const { parts: agents, settings, store, sessionLog, wake, files, telemetry, replica, clock, ids, log } = built
@@ -66,6 +67,7 @@ export function buildEngine(
     telemetry,
     files,
     hostWork: built.hostWork,
+    memories: built.memories,
     gate: createGate(approving),
     admit: limitsAnybody(settings.limits.perDay) ? dayLimits.admit : null,
     acceptWithinMs: isPostgres(settings.store) ? settings.store.waitMs + ANSWER_MS : null,

@@ -2,6 +2,7 @@
 
 import { startedAgents } from '../config/agent/started-agents.ts'
 import { answersWith } from '../domain/agent/agent.ts'
+import { createMemories } from '../engine/memories/memories.ts'
 import { createJanitor } from '../engine/sessions/janitor.ts'
 import { createChainCheck } from '../store/chain-check.ts'
 import { createApprovals } from '../supervision/approvals/create-approvals.ts'
@@ -35,7 +36,9 @@ export async function createServices(parts: Telling, undo: AsyncDisposableStack)
   const { elsewhere, work, mcp, hosted } = buildSupervision(parts, undo)
   const { supervision } = settings
   const started = startedAgents(supervision, defaultsFrom(settings))
-  const { engine, approving, prices, dayLimits } = buildEngine({ ...parts, files, hostWork: hosted, started }, undo)
+  const memories = createMemories(parts)
+  const built = { ...parts, files, hostWork: hosted, started, memories }
+  const { engine, approving, prices, dayLimits } = buildEngine(built, undo)
   const { lacks } = work
   const spawner = createSpawner({
     ...elsewhere,
@@ -99,6 +102,7 @@ export async function createServices(parts: Telling, undo: AsyncDisposableStack)
     }),
     readCosts: createReadCosts({ usage: store.usage, prices }),
     dayLimits,
+    memories,
     janitor,
     jobs,
     keeper,

@@ -1,12 +1,13 @@
 // Taking a run: one command that stores the session, the run and its input, and then the run executes or waits in the queue.
 
 import { abortAfter, untilAborted } from '../domain/abort.ts'
-import type { AgentDefinition, HostSettings, SessionSettings } from '../domain/agent/agent.ts'
+import type { AgentDefinition, HostSettings, ModelSettings, SessionSettings } from '../domain/agent/agent.ts'
 import type { Clock } from '../domain/clock.ts'
 import { agentNotFound, ServerError } from '../domain/errors.ts'
 import type { Ids } from '../domain/ids.ts'
 import { present } from '../domain/present.ts'
 import { factText } from '../domain/session/entry.ts'
+import { textOf } from '../domain/session/message.ts'
 import type { RunOrigin, RunRecord } from '../domain/session/run.ts'
 import { refuseSupervised, type SessionRecord } from '../domain/session/session.ts'
 import { hostedSupervision } from '../domain/supervision/supervision.ts'
@@ -30,7 +31,10 @@ type RunRequest = Omit<StartRequest, 'origin' | 'decisions'> & {
 }
 
 interface AcceptDeps
-  extends Pick<EngineParts, 'store' | 'log' | 'clock' | 'ids' | 'logger' | 'telemetry' | 'middleware' | 'limits'> {
+  extends Pick<
+    EngineParts,
+    'memories' | 'store' | 'log' | 'clock' | 'ids' | 'logger' | 'telemetry' | 'middleware' | 'limits'
+  > {
   agents: Agents
   runner: Runner
   cancel: CancelRun
@@ -47,10 +51,14 @@ export function createAcceptRun(deps: AcceptDeps): AcceptRun {
     refuseWhileDraining(runner)
     const known = knownSession(request)
     const agent = takerOf(agents, request)
+    // The run that goes on after an answer has what the run before it had.
+    const memories =
+      agent.memory === null || continuation !== null ? '' : await memoriesFor(deps, request, agent.name, agent.memory)
     const now = Math.max(clock.now(), known?.lastActivity ?? 0)
     const session = known ?? newSession(request, agent, ids, now)
     const isUnsaid = (request.onBusy ?? agent.onBusy) === null
     const run = newRun(deps, request, continuation, session, agent, now, isUnsaid)
+    if (memories !== '') run.input.memories = memories
     const onBusy = request.onBusy ?? agent.onBusy ?? 'queue'
     const { metadata, files, idempotency } = request
     const fact = factText({
@@ -169,9 +177,25 @@ function refuseOtherFolder({ name, host }: AgentDefinition, request: Addressed):
 
 /** An answer is taken by every server, also by one that does not have the agent: another one goes on with it. */
 function takerOf(agents: Agents, request: RunRequest): Taker {
-  if (request.origin === 'answer' && request.agent !== null) return { name: request.agent, onBusy: 'queue', host: null }
-  const { name, sessions, host } = agentOf(agents, request)
-  return { name, onBusy: sessions.onBusy, host }
+  if (request.origin === 'answer' && request.agent !== null)
+    return { name: request.agent, onBusy: 'queue', host: null, memory: null }
+  const { name, sessions, host, model, memory } = agentOf(agents, request)
+  return { name, onBusy: sessions.onBusy, host, memory: memory === true ? model : null }
+}
+
+/** Chosen once, so that all steps of the run are told the same. */
+async function memoriesFor(
+  { memories }: Pick<AcceptDeps, 'memories'>,
+  request: RunRequest,
+  name: string,
+  { contextWindow }: Pick<ModelSettings, 'contextWindow'>,
+): Promise<string> {
+  const all = await memories.of(knownSession(request)?.owner ?? request.owner)
+  const own = all.filter(({ agent }) => agent === name)
+  if (own.length === 0) return ''
+  const { toldMemories } = await import('./memories/told-memories.ts')
+  const message = request.input.messages.findLast(({ role }) => role === 'user')
+  return toldMemories(own, message === undefined ? '' : textOf(message.content), contextWindow)
 }
 
 interface Taker {
@@ -179,6 +203,8 @@ interface Taker {
   onBusy: SessionSettings['onBusy']
   /** Null: it has a model. */
   host: HostSettings | null
+  /** Its model, if it keeps facts about users. */
+  memory: Pick<ModelSettings, 'contextWindow'> | null
 }
 
 function newSession(

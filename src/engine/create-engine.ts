@@ -21,6 +21,7 @@ import { type AgentVersions, createAgentVersions } from './loop/agent-version.ts
 import { createPriceList, type PriceList } from './loop/budget.ts'
 import { createTokenCorrection } from './loop/context-window.ts'
 import { createSummaries, type Summaries } from './loop/summaries/summaries.ts'
+import type { Memories } from './memories/memories.ts'
 import { chain, type Middleware } from './middleware/middleware.ts'
 import type { HostWork } from './ports/host-work.ts'
 import type { EngineReplicas } from './ports/replicas.ts'
@@ -55,6 +56,7 @@ export interface EngineOptions {
   files: Files | null
   /** Connects the engines of one store. */
   wake: Wake
+  memories: Memories
   /** Keeps what agents send. */
   shared: Pick<Shared, 'get' | 'list' | 'put' | 'take'>
   replicas: EngineReplicas

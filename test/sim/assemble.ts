@@ -9,6 +9,7 @@ import { noStepUp } from '../../src/domain/supervision/step-up.ts'
 import { noTelemetry } from '../../src/domain/telemetry.ts'
 import { createEngine } from '../../src/engine/create-engine.ts'
 import type { Engine } from '../../src/engine/engine.ts'
+import { createMemories } from '../../src/engine/memories/memories.ts'
 import { onlyProcess } from '../../src/engine/ports/replicas.ts'
 import type { Janitor } from '../../src/engine/sessions/janitor.ts'
 import { createJobs } from '../../src/engine/sessions/jobs.ts'
@@ -16,6 +17,7 @@ import { createLocalPresence } from '../../src/engine/sessions/presence.ts'
 import { createSharedPresence } from '../../src/engine/sessions/shared-presence.ts'
 import { noHostWork } from '../../src/engine/testing/no-host-work.ts'
 import { openJanitor } from '../../src/engine/testing/open-janitor.ts'
+import { createNotes } from '../../src/log/notes.ts'
 import { createNotifiedWake } from '../../src/log/notified-wake.ts'
 import { createSessionLog, type SessionLog } from '../../src/log/session-log.ts'
 import { createLocalWake } from '../../src/log/wake.ts'
@@ -192,6 +194,7 @@ export function assemble(
   const plainEngine = createEngine({
     agents,
     hostWork: hosted ?? noHostWork,
+    memories: createMemories({ notes: createNotes({ log, outbox: store.outbox, clock }), clock }),
     gate: mutant?.gate?.(gate, world) ?? gate,
     store,
     log,

@@ -1,7 +1,7 @@
 // The schema of agent.yaml. `define-agent.ts` turns a checked file into an AgentDefinition.
 
 import { z } from 'zod'
-import { contextModes } from '../../domain/agent/agent.ts'
+import { contextModes, memoryTools } from '../../domain/agent/agent.ts'
 import { LOAD_SKILL } from '../../domain/agent/skill.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import { didYouMean } from '../../domain/text/did-you-mean.ts'
@@ -137,6 +137,11 @@ export const agentYaml = z
     approval: key(approval.prefault({}), 'Which tool calls a person must approve, and who may approve them.', {
       default: 'always',
     }),
+    memory: key(
+      z.boolean().default(false),
+      'Whether the agent keeps short facts about a user between sessions, with the tools `remember`, `recall` and `forget`.',
+      true,
+    ),
     judge: key(model.optional(), 'Model that judges the answers in test cases.', {
       provider: 'openai',
       name: 'gpt-5-mini',
@@ -157,8 +162,8 @@ export const agentYaml = z
     const report = reporter(context)
     checkCost(agent, report)
     checkPolicy(agent, report)
+    checkToolNames(agent, report)
     checkTestCases(agent, report)
-    checkSkillTool(agent, report)
   })
 
 /** A checked agent.yaml: defaults are filled in, times are in seconds. */
@@ -195,16 +200,28 @@ function checkPolicy({ approval, tools }: AgentYaml, report: Report): void {
   report(['approval', 'policy'], `nothing uses this policy, so its rules have no effect. ${advice}`)
 }
 
-function checkSkillTool({ skills, tools }: AgentYaml, report: Report): void {
-  const index = skills === undefined ? -1 : tools.findIndex(({ name, type }) => name === LOAD_SKILL && type !== 'mcp')
-  if (index === -1) return
-  report(['tools', index, 'name'], 'the tool that reads skills has this name. Give this one another.')
+/** The tools that an agent has by keys of its file. */
+const givenTools = ({ memory, skills }: Pick<AgentYaml, 'memory' | 'skills'>): string[] => [
+  ...(memory ? memoryTools : []),
+  ...(skills === undefined ? [] : [LOAD_SKILL]),
+]
+
+function checkToolNames({ tools, ...agent }: AgentYaml, report: Report): void {
+  const given = givenTools(agent)
+  for (const [index, { name, type }] of tools.entries()) {
+    if (type === 'mcp' || !given.includes(name)) continue
+    const key = name === LOAD_SKILL ? 'skills' : 'memory'
+    report(
+      ['tools', index, 'name'],
+      `with \`${key}\` the agent has a tool ${name} already. Give this one another name.`,
+    )
+  }
 }
 
-function checkTestCases({ tools, skills, test_cases: cases, judge }: AgentYaml, report: Report): void {
+function checkTestCases({ tools, test_cases: cases, judge, ...agent }: AgentYaml, report: Report): void {
   // MCP servers, OpenAPI files and other agents add tools that this file does not name.
   const isWhole = tools.every((tool) => tool.type !== 'mcp' && tool.type !== 'agent' && !('openapi' in tool))
-  const names = [...tools.map(({ name }) => name), ...(skills === undefined ? [] : [LOAD_SKILL])]
+  const names = [...tools.map(({ name }) => name), ...givenTools(agent)]
   for (const [index, test] of cases.entries()) {
     if (test.judge !== undefined && judge === undefined) {
       const advice = 'At the top level, write e.g. judge: { provider: openai, name: gpt-5-mini }'

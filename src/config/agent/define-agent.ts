@@ -90,6 +90,7 @@ function defineBase(yaml: AgentYaml, context: LoadContext) {
     testCases: defineTestCases(yaml, context),
     ...(yaml.suggestions.length === 0 ? {} : { suggestions: yaml.suggestions }),
     ...(tried.length === 0 ? {} : { tried }),
+    ...(yaml.memory ? { memory: true as const } : {}),
     judge: yaml.judge === undefined ? null : defineModel(yaml.judge, ['judge'], context),
   }
 }

@@ -56,6 +56,7 @@ export const notBesideHost: readonly { path: readonly string[]; instead: string 
   { path: ['tools'], instead: 'The program has its own tools. Remove them' },
   { path: ['skills'], instead: 'The program reads its own, such as .claude/skills in the workspace. Remove it' },
   { path: ['response_format'], instead: 'The program cannot promise a format. Remove it' },
+  { path: ['memory'], instead: 'The program keeps its own notes. Remove it' },
   { path: ['context'], instead: 'The program keeps its own context. Remove it' },
   {
     path: ['limits', 'steps'],

@@ -225,7 +225,9 @@ describe('skills', () => {
       mistakesIn('skills: ./skills\ntools: [{ type: client, name: load_skill, description: Reads a skill. }]\n', {
         files,
       }),
-    ).toEqual(['agent.yaml:5:31 tools[0].name: the tool that reads skills has this name. Give this one another.'])
+    ).toEqual([
+      'agent.yaml:5:31 tools[0].name: with `skills` the agent has a tool load_skill already. Give this one another name.',
+    ])
     const hosted = mistakesIn('host: { name: claude, workspace: . }\nskills: ./skills\n', { files })
     expect(hosted).toContain(
       'agent.yaml:5:9 skills: this has no effect beside host. The program reads its own, such as .claude/skills in the workspace. Remove it.',

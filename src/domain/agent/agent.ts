@@ -47,6 +47,8 @@ interface AgentBase {
   suggestions?: readonly string[]
   /** The file, with secrets masked and variables as written; absent: the agent comes from code or from the environment. */
   source?: { path: string; text: string }
+  /** Keeps facts about users between sessions; absent: no. */
+  memory?: true
   /** Model that judges test cases. Null: none, because the agent's own model must not judge itself. */
   judge: ModelSettings | null
 }
@@ -88,6 +90,9 @@ export function answersWith({ model, host }: AgentDefinition): { provider: strin
 
 /** Of a hosted agent whose program nothing confines: every surface says so. */
 export const UNCONFINED = 'unconfined: runs without a sandbox'
+
+/** The tools of an agent that keeps facts about users. */
+export const memoryTools = ['remember', 'recall', 'forget'] as const
 
 /** Kinds of input that a model can accept. Every model accepts text. */
 export const modelInputs = ['text', 'image', 'pdf'] as const

@@ -25,6 +25,8 @@ export interface RunInput {
   instructions: string[]
   /** Untrusted context, for this run only. */
   context: { description: string; value: string }[]
+  /** What the agent is told of what it keeps about the user, for this run only. */
+  memories?: string
   /** Tools that the client sends along and runs itself. */
   clientTools: { name: string; description: string; parameters: JsonSchema }[]
   /**

@@ -32,7 +32,7 @@ export const withoutBrought = (sent: readonly ModelTool[], tools: ReadonlyMap<st
 /** The agent's own tools, those that the caller brings, and the way back after a handoff. On equal names the agent's own tool wins. */
 export async function offeredTools({ scope, agent, id }: Lane): Promise<ReadonlyMap<string, Tool>> {
   const { input } = scope.run
-  const own = forModel(await agent.toolbox.tools(scope.signal))
+  const own = await ownTools({ scope, agent, id })
   const canAnswer = takesAnswers(input)
   const isHanded = id === null && agent !== scope.root
   const brought = broughtTools(input, id)
@@ -56,6 +56,18 @@ const isForApps = (tool: Tool): boolean => tool.location === 'server' && tool.ap
 /** Without the tools that only the apps of an MCP server may call. */
 function forModel(own: ReadonlyMap<string, Tool>): ReadonlyMap<string, Tool> {
   return own.values().some(isForApps) ? new Map([...own].filter(([, tool]) => !isForApps(tool))) : own
+}
+
+/** Memory is the session's own agent's: neither a sub-agent nor one that took over the conversation has it. */
+async function ownTools({
+  scope,
+  agent,
+  id,
+}: Pick<Lane, 'scope' | 'agent' | 'id'>): Promise<ReadonlyMap<string, Tool>> {
+  const own = forModel(await agent.toolbox.tools(scope.signal))
+  if (agent.definition.memory !== true || agent !== scope.root || id !== null) return own
+  const { withMemoryTools } = await import('../memories/memory-tools.ts')
+  return withMemoryTools(scope, own)
 }
 
 const handBack = (agent: string): AgentTool => ({

@@ -2,7 +2,7 @@
 
 import { present } from '../../domain/present.ts'
 import type { StoredMessage } from '../../domain/session/message.ts'
-import type { RunInput } from '../../domain/session/run.ts'
+import type { RunInput, RunRecord } from '../../domain/session/run.ts'
 import { type KeptSummary, SUMMARY } from '../../domain/session/summary.ts'
 import type { Tool } from '../../tools/tool.ts'
 import { stepFiles } from '../files/step-files.ts'
@@ -115,7 +115,7 @@ async function buildStep(
   const own = await offeredTools(lane)
   const offered = (hidesOlder || isCut) && lane.id === null ? withReadHistory(lane, own) : own
   const told = [...notes, ...missingToolNotes(lane.agent)]
-  const input = stepInput(lane.scope.run.input, lane.id, told)
+  const input = stepInput(lane.scope.run, { lane: lane.id, agent: definition.name }, told)
   const { shown, tools } = await stepFiles(lane, offered, recent, !hidesOlder, input)
   const sent = modelTools(tools.values())
   const { value } = correction
@@ -149,11 +149,19 @@ export function recentOf(history: readonly StoredMessage[], summary: KeptSummary
   return [...(question === undefined ? [] : [question]), ...history.slice(at + 1)]
 }
 
-/** What the caller sent with the run is for the session's own agent. A sub-agent gets only the notes. */
-export function stepInput(input: RunInput, lane: string | null, notes: readonly string[]): StepInput {
+/**
+ * What the caller sent with the run is for the session's own agent. A sub-agent gets only the notes, and what is kept about the user only
+ * the agent that has kept it.
+ */
+export function stepInput(
+  run: Pick<RunRecord, 'agent' | 'input'>,
+  { lane, agent }: { lane: string | null; agent: string },
+  notes: readonly string[],
+): StepInput {
   if (lane !== null) return { instructions: [], context: [], notes }
-  const { instructions, context, responseFormat } = input
-  return { instructions, context, responseFormat, notes: [...mustCallNotes(input), ...notes] }
+  const { instructions, context, responseFormat, memories } = run.input
+  const kept = memories === undefined || agent !== run.agent ? [] : [memories]
+  return { instructions, context, responseFormat, notes: [...kept, ...mustCallNotes(run.input), ...notes] }
 }
 
 /** Whoever must call a tool is told so from the start. A provider's own `tool_choice` would also forbid the agent's other tools. */

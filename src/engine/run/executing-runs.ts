@@ -49,7 +49,7 @@ export interface ExecutingRunsDeps extends EngineParts {
 
 export function createExecutingRuns(deps: ExecutingRunsDeps): ExecutingRuns {
   const { agents, store, log, clock, ids, logger, telemetry, presence, gate, files, limits, isOnlyProcess } = deps
-  const { onAbandoned, onEnded, versions, prices, summaries } = deps
+  const { onAbandoned, onEnded, versions, prices, summaries, memories } = deps
   const executing = new PassingMap<string, Executing>()
   const leaving = createDrain(executing, deps)
   /** Two parts may try to begin the same run. They share what stops it, so that the one that fails does not take it away. */
@@ -138,6 +138,7 @@ export function createExecutingRuns(deps: ExecutingRunsDeps): ExecutingRuns {
           prices,
           versions,
           summaries,
+          memories,
         },
         fileSource: files,
       },

@@ -19,6 +19,7 @@ import type { Budget, PriceList, UsageMeter } from '../loop/budget.ts'
 import { createTokenCorrection } from '../loop/context-window.ts'
 import type { SharedState } from '../loop/shared-state.ts'
 import type { Long, Summaries } from '../loop/summaries/summaries.ts'
+import type { Memories } from '../memories/memories.ts'
 import type { HostWork } from '../ports/host-work.ts'
 import type { EventWriter, RunWriter } from './run-writer.ts'
 
@@ -63,6 +64,7 @@ export interface ExecuteDeps extends Pick<EngineParts, 'agents' | 'store' | 'clo
   prices: PriceList
   versions: AgentVersions
   summaries: Summaries
+  memories: Memories
   /** Null: this server does not keep files. */
   fileSource: Files | null
 }

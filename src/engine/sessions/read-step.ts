@@ -115,7 +115,7 @@ export function createReadStep({ store, versions }: ReadStepDeps): ReadStep {
       hidesOlder: !isWhole || summary !== null,
       summary,
       files: namedFiles(history),
-      input: stepInput(run.input, lane, []),
+      input: stepInput(run, { lane, agent: version.name }, []),
       tools: toolsOf(version, run.input, lane),
       sessionId: session.id,
       correction: mark.correction ?? 1,

@@ -9,6 +9,7 @@ import type { RunEvent } from '../../domain/session/event.ts'
 import type { RunInput } from '../../domain/session/run.ts'
 import { noStepUp, type StepUp } from '../../domain/supervision/step-up.ts'
 import { noTelemetry } from '../../domain/telemetry.ts'
+import { createNotes } from '../../log/notes.ts'
 import { createSessionLog } from '../../log/session-log.ts'
 import { createLocalWake, type Wake } from '../../log/wake.ts'
 import type { Model, ModelRequest } from '../../models/model.ts'
@@ -31,6 +32,7 @@ import type { ServerTool, Tool, Toolbox } from '../../tools/tool.ts'
 import { createEngine, type EngineOptions, type PreparedAgent } from '../create-engine.ts'
 import { createFeed } from '../feed.ts'
 import type { Files } from '../files-port.ts'
+import { createMemories } from '../memories/memories.ts'
 import type { Middleware } from '../middleware/middleware.ts'
 import type { HostWork } from '../ports/host-work.ts'
 import type { EngineReplicas } from '../ports/replicas.ts'
@@ -188,7 +190,9 @@ export function openEngine(options: TestEngineOptions = {}) {
     stepUp,
   }
   const toolbox = createStaticToolbox([])
+  const memories = createMemories({ notes: createNotes({ log, outbox: store.outbox, clock }), clock })
   const engine = createEngine({
+    memories,
     agents: [...agents, ...(options.hosted ?? []).map((definition) => ({ definition, toolbox }))],
     hostWork: options.hostWork ?? noHostWork,
     gate: createGate(supervision),
@@ -259,7 +263,22 @@ export function openEngine(options: TestEngineOptions = {}) {
     usage: store.usage,
     prices: { currency: 'USD', models: { '*/*': { input: 1, output: 2 } } },
   })
-  return { engine, approvals, feed, oversight, readCosts, store, log, clock, ids, start, events, close, model }
+  return {
+    engine,
+    memories,
+    approvals,
+    feed,
+    oversight,
+    readCosts,
+    store,
+    log,
+    clock,
+    ids,
+    start,
+    events,
+    close,
+    model,
+  }
 }
 
 export const userInput = (id: string, content: string): RunInput => ({

@@ -60,7 +60,7 @@ function inherited(before: RunInput | undefined, { regenerateAfter, ...given }: 
   const responseFormat = given.responseFormat ?? before?.responseFormat
   return {
     ...given,
-    ...present({ model: given.model ?? before?.model }),
+    ...present({ model: given.model ?? before?.model, memories: before?.memories }),
     // Only a new user message can branch the conversation.
     regenerateAfter: given.messages.some(isUserMessage) ? regenerateAfter : undefined,
     instructions: given.instructions.length > 0 ? given.instructions : (before?.instructions ?? []),
