@@ -90,6 +90,7 @@ export async function prepareApp(options: AppOptions): Promise<Prepared> {
   // Nobody here knows how many members a group has.
   refuseLargeQuorum(agents, operatorGroups.length > 0 ? Number.POSITIVE_INFINITY : operators.length)
   const clock = createReplicaClock(options.clock)
+  await refuseWrongTimes(agents, clock.now())
   const ids = createIds(clock.now)
   // What is opened here is closed in reverse order: at the app's end, or now if something is wrong.
   await using undo = new AsyncDisposableStack()
@@ -139,6 +140,17 @@ function refuseLargeQuorum(agents: AppOptions['agents'], people: number): void {
       'config_invalid',
       `The agent ${name} asks for ${needed} yeses (approval.quorum), and there ${people === 1 ? 'is only one operator' : `are only ${people} operators`}. Add some to \`operators\` in quarterdeck.yaml, or lower it.`,
     )
+  }
+}
+
+/** Throws `config_invalid` for a cron expression that cannot be read. */
+async function refuseWrongTimes(agents: AppOptions['agents'], now: number): Promise<void> {
+  for (const { name, schedules = [] } of agents) {
+    for (const { name: schedule, times } of schedules) {
+      if (times.type !== 'cron') continue
+      const problem = (await import('../schedules/times.ts')).timesProblem(times, now)
+      if (problem !== null) throw new ServerError('config_invalid', `The schedule ${schedule} of ${name}: ${problem}`)
+    }
   }
 }
 
