@@ -36,6 +36,7 @@ export const BUNDLED = [
   '@slack/web-api',
   '@tesseract.js-data/eng',
   'commander',
+  'croner',
   'diff',
   'jose',
   'jsonc-parser',

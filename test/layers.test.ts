@@ -36,6 +36,7 @@ const allowed: Record<string, readonly string[]> = {
     'tools/process',
   ],
   evaluation: ['domain', 'json', 'engine', 'log/notes.ts', 'models/model.ts'],
+  schedules: ['domain', 'engine', 'log/notes.ts'],
   operators: [
     'domain',
     'json',
@@ -58,6 +59,7 @@ const allowed: Record<string, readonly string[]> = {
     'engine',
     'supervision',
     'evaluation',
+    'schedules',
     'hosts',
     'http',
     'replicas/shared-counts.ts',

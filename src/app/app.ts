@@ -23,6 +23,7 @@ import { openAccess } from './open-access.ts'
 import { openLog } from './open-log.ts'
 import { openOutbox } from './open-outbox.ts'
 import { openOwnFolders } from './open-own-folders.ts'
+import { type OpenSchedules, openSchedules } from './open-schedules.ts'
 import { openServer } from './open-server.ts'
 import { lockDataDir, lockReplicaFolder } from './open-store.ts'
 import { type Base, type Prepared, prepareApp } from './prepare-app.ts'
@@ -164,14 +165,15 @@ async function startApp(prepared: Prepared, where: ListenTarget | 'mounted' | nu
       logger: log,
     })
   const tests = createTestRuns({ open: () => openTestEngine(prepared), history, clock })
-  const served = createServed({ ...working, tests }, undo)
+  const schedules = openSchedules(working)
+  const served = createServed({ ...working, tests, schedules }, undo)
   const { http, state, replica, store, signIn, tokens, madeToken, address, unlessDamaged } = working
   const { engine, approvals, feed, mcp, elsewhere, janitor, keeper } = working.services
   await unlessDamaged(() => engine.recover())
   await unlessDamaged(() => elsewhere.recover())
   http.serve(served)
   state.advance('ready')
-  const recovering = where === null ? Promise.resolve() : goToWork(working)
+  const recovering = where === null ? Promise.resolve() : goToWork({ ...working, schedules })
   const everything = undo.move()
 
   return {
@@ -197,6 +199,7 @@ async function startApp(prepared: Prepared, where: ListenTarget | 'mounted' | nu
     address,
     async end(drainMs, crashed) {
       janitor.stop()
+      await schedules.stop()
       tests.close()
       // New work is refused from here on. Open answers go on until the engine has ended or suspended their runs.
       const closing = http.close({ drainMs: drainMs + 2_500 })
@@ -221,9 +224,17 @@ const lockFolder = ({ settings, dataDir }: Prepared) =>
   isPostgres(settings.store) ? lockReplicaFolder(dataDir) : { lock: lockDataDir(dataDir), dataDir }
 
 /** What a server does besides answering. Resolves when what an earlier start left behind is taken over. */
-function goToWork({ state, processes, parts, log, services }: Working): Promise<void> {
+function goToWork({
+  state,
+  processes,
+  parts,
+  log,
+  services,
+  schedules,
+}: Working & { schedules: OpenSchedules }): Promise<void> {
   state.advance('running')
   services.janitor.start()
+  schedules.begin()
   // MCP servers may need what those of an earlier start still hold, such as a port.
   void processes.endLeftBehind().then((count) => {
     if (count > 0) log.warn('processes that an earlier start left behind were ended', { count })

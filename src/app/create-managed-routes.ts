@@ -4,7 +4,6 @@ import { createCheckAgentText } from '../config/agent/check-agent-text.ts'
 import { serverSecrets } from '../config/server-secrets.ts'
 import { LOCAL_USER } from '../domain/session/session.ts'
 import { createMask } from '../domain/text/mask.ts'
-import type { TestRuns } from '../evaluation/test-runs.ts'
 import type { Route } from '../http/route.ts'
 import { createManagedAgentRoutes } from '../protocols/manage/agents/routes.ts'
 import { createApprovalRoutes } from '../protocols/manage/approvals/routes.ts'
@@ -23,12 +22,10 @@ import { createSupervisionRoutes } from '../protocols/manage/supervision/routes.
 import { createTokenRoutes } from '../protocols/manage/tokens/routes.ts'
 import { createToolRoutes } from '../protocols/manage/tools/routes.ts'
 import { createUsageRoutes } from '../protocols/manage/usage/routes.ts'
+import type { Later } from './create-routes.ts'
 import type { Working } from './create-services.ts'
 
-export function createManagedRoutes(
-  parts: Working & { tests: TestRuns },
-  readStats: StatsRoutesDeps['readStats'],
-): Route[] {
+export function createManagedRoutes(parts: Working & Later, readStats: StatsRoutesDeps['readStats']): Route[] {
   const { services, settings, tokens, stepUp, operators, dataDir, ids, version, program } = parts
   const { clock } = services
   const { operators: people } = settings.supervision

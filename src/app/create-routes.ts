@@ -20,6 +20,7 @@ import type { ServedDoor } from '../protocols/shared/served-door.ts'
 import { threadsDoor } from '../protocols/threads/door.ts'
 import type { HookService } from '../supervision/hooks/hook-service.ts'
 import type { Services, Working } from './create-services.ts'
+import type { OpenSchedules } from './open-schedules.ts'
 import { operationsRoutes } from './operations-routes.ts'
 
 /** What a door may take of the server. */
@@ -35,6 +36,12 @@ const served: Readonly<Record<Door, ServedDoor<DoorNeeds>>> = {
 }
 const servedDoors = doorNames.map((name) => served[name])
 
+/** What routes are about, and nothing else of the server needs. */
+export interface Later {
+  tests: TestRuns
+  schedules: OpenSchedules
+}
+
 /** `routes` are here, `groups` are loaded when somebody asks for them. `all` loads everything. */
 export interface RouteTable {
   routes: readonly Route[]
@@ -42,10 +49,7 @@ export interface RouteTable {
   all(): Promise<Route[]>
 }
 
-export function createRoutes(
-  parts: Working & { tests: TestRuns },
-  readStats: StatsRoutesDeps['readStats'],
-): RouteTable {
+export function createRoutes(parts: Working & Later, readStats: StatsRoutesDeps['readStats']): RouteTable {
   const { services, settings, ids, version, basePath } = parts
   const needs = { ...services, ids, hooks: services.elsewhere.hooks }
   const groupOf = (...doors: ServedDoor<DoorNeeds>[]): RouteGroup => ({

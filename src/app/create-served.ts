@@ -1,7 +1,6 @@
 // What the server answers with once the store is open: all routes, and who may use them.
 
 import { isPostgres } from '../domain/settings/store-settings.ts'
-import type { TestRuns } from '../evaluation/test-runs.ts'
 import { guardDecisions } from '../http/auth/passphrase/guard-decisions.ts'
 import { createRequirePassphrase } from '../http/auth/passphrase/require-passphrase.ts'
 import { registerBuildInfo, registerEngineMetrics } from '../http/metrics/metrics.ts'
@@ -9,16 +8,13 @@ import { registerStoreMetrics } from '../http/metrics/store-metrics.ts'
 import type { Route } from '../http/route.ts'
 import type { Served } from '../http/server/server.ts'
 import { noteRefusedRequests } from '../protocols/shared/request/refused-requests.ts'
-import { createRoutes, type RouteTable } from './create-routes.ts'
+import { createRoutes, type Later, type RouteTable } from './create-routes.ts'
 import type { Working } from './create-services.ts'
 import { createServerAuth } from './open-server.ts'
 import { createReadStats } from './read-stats.ts'
 
 /** `all` loads the whole table, closed doors included. */
-export function createServed(
-  parts: Working & { tests: TestRuns },
-  undo: AsyncDisposableStack,
-): Served & Pick<RouteTable, 'all'> {
+export function createServed(parts: Working & Later, undo: AsyncDisposableStack): Served & Pick<RouteTable, 'all'> {
   const { services, signIn, replica } = parts
   const readStats = createReadStats(
     { ...parts, engine: services.engine, http: parts.http.stats, port: parts.address?.port ?? null },

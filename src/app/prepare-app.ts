@@ -90,6 +90,7 @@ export async function prepareApp(options: AppOptions): Promise<Prepared> {
   // Nobody here knows how many members a group has.
   refuseLargeQuorum(agents, operatorGroups.length > 0 ? Number.POSITIVE_INFINITY : operators.length)
   const clock = createReplicaClock(options.clock)
+  await refuseWrongTimes(agents, clock.now())
   const ids = createIds(clock.now)
   // What is opened here is closed in reverse order: at the app's end, or now if something is wrong.
   await using undo = new AsyncDisposableStack()
@@ -146,6 +147,17 @@ async function skillTools({ skills, limits, model }: AgentDefinition): Promise<T
   if (skills === undefined || model === null) return []
   const { createSkillTool } = await import('../tools/create-skill-tool.ts')
   return [createSkillTool(skills, Math.min(limits.toolResultChars, model.contextWindow))]
+}
+
+/** Throws `config_invalid` for a cron expression that cannot be read. */
+async function refuseWrongTimes(agents: AppOptions['agents'], now: number): Promise<void> {
+  for (const { name, schedules = [] } of agents) {
+    for (const { name: schedule, times } of schedules) {
+      if (times.type !== 'cron') continue
+      const problem = (await import('../schedules/times.ts')).timesProblem(times, now)
+      if (problem !== null) throw new ServerError('config_invalid', `The schedule ${schedule} of ${name}: ${problem}`)
+    }
+  }
 }
 
 /** The file of the agent does not have the mistake, so the error says where it stands. */

@@ -297,7 +297,7 @@ instructions: \${NUMBER}`,
     ).toEqual([
       'agent.yaml:1:7 name: the environment variable NAME is not set. Set it, put NAME=… into .env next to this file, or write ${NAME:-default} ($${NAME} for the literal text).',
       'agent.yaml:2:39 model.temperature: the environment variable HEAT is not set. Set it, put HEAT=… into .env next to this file, or write ${HEAT:-default} ($${HEAT} for the literal text).',
-      'agent.yaml:4:1 colour: unknown key. Known keys here: name, description, author, default, model, host, instructions, tools, skills, response_format, limits, context, sessions, approval, memory, judge, suggestions, test_cases.',
+      'agent.yaml:4:1 colour: unknown key. Known keys here: name, description, author, default, model, host, instructions, tools, skills, response_format, limits, context, sessions, approval, memory, judge, suggestions, schedules, test_cases.',
     ])
   })
 
@@ -515,7 +515,7 @@ describe('a wrong value', () => {
     ],
     [
       '__proto__: { a: 1 }',
-      '1:1 __proto__: unknown key. Known keys here: name, description, author, default, model, host, instructions, tools, skills, response_format, limits, context, sessions, approval, memory, judge, suggestions, test_cases.',
+      '1:1 __proto__: unknown key. Known keys here: name, description, author, default, model, host, instructions, tools, skills, response_format, limits, context, sessions, approval, memory, judge, suggestions, schedules, test_cases.',
     ],
   ])('%s is explained', (line, expected) => {
     const key = line.slice(0, line.indexOf(':'))

@@ -12,6 +12,7 @@ import { tools } from '../tools/tool-yaml.ts'
 import { approval } from './approval-yaml.ts'
 import { host } from './host-yaml.ts'
 import { model } from './model-yaml.ts'
+import { schedules } from './schedule-yaml.ts'
 import { testCases } from './test-case-yaml.ts'
 
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
@@ -152,6 +153,9 @@ export const agentYaml = z
       ['What can you do?'],
       'a list of at most 6 texts of at most 120 characters',
     ),
+    schedules: key(schedules.default([]), 'When the agent is told something by itself.', [
+      { name: 'morning-report', cron: '0 8 * * 1-5', message: 'Write the report of yesterday.' },
+    ]),
     test_cases: key(testCases.default([]), 'Test cases for `quarterdeck test`.', [
       { name: 'knows the capital', input: 'What is the capital of France?', contains: 'Paris' },
     ]),

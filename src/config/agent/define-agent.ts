@@ -14,6 +14,7 @@ import type { AgentYaml } from './agent-yaml.ts'
 import { type HostYaml, notBesideHost } from './host-yaml.ts'
 import { type ModelYaml, model } from './model-yaml.ts'
 import { canonicalProvider, firstOf, isProviderName, type ProviderName, providers } from './providers.ts'
+import { defineSchedule } from './schedule-yaml.ts'
 import type { TestCaseYaml } from './test-case-yaml.ts'
 
 /** Reports mistakes that the schema cannot find, such as missing files. The result is only valid if nothing was reported. */
@@ -89,6 +90,7 @@ function defineBase(yaml: AgentYaml, context: LoadContext) {
     },
     testCases: defineTestCases(yaml, context),
     ...(yaml.suggestions.length === 0 ? {} : { suggestions: yaml.suggestions }),
+    ...(yaml.schedules.length === 0 ? {} : { schedules: yaml.schedules.map(defineSchedule) }),
     ...(tried.length === 0 ? {} : { tried }),
     ...(yaml.memory ? { memory: true as const } : {}),
     judge: yaml.judge === undefined ? null : defineModel(yaml.judge, ['judge'], context),

@@ -1,6 +1,7 @@
 // An agent as plain, checked data: the content of agent.yaml with all references resolved. `config/` creates it.
 
 import type { ApprovalSettings } from './approval-rule.ts'
+import type { ScheduleSettings } from './schedule.ts'
 import type { Skill } from './skill.ts'
 import type { TestCase } from './test-case.ts'
 import type { ToolSettings } from './tool-settings.ts'
@@ -45,6 +46,8 @@ interface AgentBase {
   testCases: TestCase[]
   /** First messages for somebody who does not know the agent; absent: none. */
   suggestions?: readonly string[]
+  /** What it is told by itself, and when; absent: nothing. */
+  schedules?: readonly ScheduleSettings[]
   /** The file, with secrets masked and variables as written; absent: the agent comes from code or from the environment. */
   source?: { path: string; text: string }
   /** Keeps facts about users between sessions; absent: no. */

@@ -1,0 +1,110 @@
+// Tells channels how the runs of schedules have ended. A line is queued before it is written that it is told, under an id that stays the
+// same: after a kill between the two it is queued again, and whoever has it already can tell.
+
+import type { Clock } from '../domain/clock.ts'
+import { hasCode } from '../domain/errors.ts'
+import type { Logger } from '../domain/logger.ts'
+import { typeOfEventText } from '../domain/session/event.ts'
+import { isFinished, type RunRecord } from '../domain/session/run.ts'
+import { createRunFold, foldedTypes } from '../domain/session/run-answer.ts'
+import type { ChannelLine } from '../domain/supervision/delivery.ts'
+import type { Engine } from '../engine/engine.ts'
+import type { KeptSchedules, PastTime, Schedule } from './kept-schedules.ts'
+
+export interface TellDeps {
+  kept: Pick<KeptSchedules, 'change'>
+  runs: Pick<Engine['runs'], 'get' | 'continuation' | 'follow'>
+  /** Queues a line for a channel. False: there is no such channel, or it takes no lines. Throws `limit`. */
+  queue(channel: string, line: Omit<ChannelLine, 'n'>): Promise<boolean>
+  /** Where several servers share the store, one of them does it at a time. */
+  asHolder(work: () => Promise<void>): Promise<void>
+  clock: Pick<Clock, 'now'>
+  logger: Logger
+}
+
+const RUNNING_MS = 2_000
+const WAITING_MS = 15_000
+const MOST_CHARS = 20_000
+
+/** Gives in how many ms to ask again; null: nothing is to be told. */
+export function createTellResults(deps: TellDeps) {
+  const { kept, runs, queue, asHolder, clock, logger } = deps
+
+  return async (schedules: readonly Schedule[]): Promise<number | null> => {
+    const untold = schedules.flatMap((schedule) =>
+      schedule.state.past.filter(({ isTold }) => !isTold).map((past) => ({ schedule, past })),
+    )
+    if (untold.length === 0) return null
+    let again: number = WAITING_MS
+    await asHolder(async () => {
+      for (const { schedule, past } of untold) {
+        const ended = await lastRun(runs, schedule, past)
+        if (ended === null || isFinished(ended.status)) await tellOne(schedule, past, ended)
+        else if (ended.status !== 'waiting') again = RUNNING_MS
+      }
+    })
+    return again
+  }
+
+  async function tellOne(schedule: Schedule, past: PastTime, run: RunRecord | null): Promise<void> {
+    const { id, agent, settings } = schedule
+    if (run !== null) {
+      const line = {
+        kind: 'line',
+        id: `${id} ${run.id}`,
+        at: run.finishedAt ?? clock.now(),
+        sessionId: run.sessionId,
+        by: 'agent',
+        level: run.status === 'completed' ? 'success' : 'error',
+        text: await textOf(runs, schedule, run),
+        thread: null,
+      } as const
+      for (const channel of settings.notify) {
+        const isThere = await queue(channel, line)
+        if (!isThere) logger.warn('a schedule notifies a channel that is not there', { schedule: id, agent, channel })
+      }
+    }
+    await kept.change(id, (was) => ({
+      ...was,
+      past: was.past.map((one) => (one.runId === past.runId ? { ...one, isTold: true } : one)),
+    }))
+  }
+}
+
+type RunReads = Pick<Engine['runs'], 'get' | 'continuation' | 'follow'>
+
+/** The run of this time, or the newest of those that continued it after answers. Null: its session is gone. */
+export async function lastRun(
+  runs: Pick<RunReads, 'get' | 'continuation'>,
+  { settings: { owner } }: Schedule,
+  { runId }: PastTime,
+): Promise<RunRecord | null> {
+  let run = runId === null ? null : await runs.get(owner, runId).catch(nullIfGone)
+  for (let next = run; next !== null; next = await runs.continuation(next)) run = next
+  return run
+}
+
+const nullIfGone = (error: unknown): null => {
+  if (hasCode(error, 'run_not_found')) return null
+  throw error
+}
+
+/** What the agent has said at last. */
+async function textOf(
+  runs: Pick<RunReads, 'follow'>,
+  { settings: { name } }: Schedule,
+  run: RunRecord,
+): Promise<string> {
+  const fold = createRunFold()
+  if (run.firstSeq !== null) {
+    const target = { sessionId: run.sessionId, runId: run.id, after: run.firstSeq - 1, firstSeq: run.firstSeq }
+    for await (const batch of runs.follow(target, new AbortController().signal)) {
+      for (const { kind, data } of batch) {
+        if (kind === 'event' && foldedTypes.has(typeOfEventText(data))) fold.add(JSON.parse(data))
+      }
+    }
+  }
+  const { text } = fold.soFar()
+  const said = run.status === 'completed' ? text : `${run.status}: ${run.error?.message ?? text}`
+  return `${name}: ${said.slice(0, MOST_CHARS).toWellFormed()}`
+}
