@@ -118,6 +118,7 @@ describe('examples in YAML', () => {
         const files = createMemoryFiles({
           '/agent.yaml': wholeAgent(code),
           '/answers.yaml': 'answers: []',
+          '/skills/complaints/SKILL.md': '---\nname: complaints\ndescription: Answers complaints.\n---\n',
           '/tools.ts': '',
           '/shop/README.md': '',
           ...pemFiles,

@@ -195,8 +195,16 @@ describe('skills', () => {
     ])
     const files = Object.fromEntries(Array.from({ length: 501 }, (_, i) => [`skills/a/${i}.md`, '']))
     expect((await load({ 'skills/a/SKILL.md': head('a'), ...files })).mistakes).toEqual([
-      expect.stringContaining('skills/a has more than 500 files'),
+      expect.stringContaining('skills/a has too much: at most 500 files in folders 8 deep'),
     ])
+    const large = { 'a/SKILL.md': head('a'), 'b/SKILL.md': head('b') } as Record<string, string>
+    for (let i = 0; i < 9; i += 1) for (const name of ['a', 'b']) large[`${name}/${i}.md`] = 'x'.repeat(1_000_000)
+    expect((await load(large, './a')).agent?.skills).toHaveLength(1)
+    expect((await load(large, '[./a, ./b]')).mistakes).toEqual([
+      expect.stringMatching(/skills\[1\]: b has too much: .* with the other skills 16000000 characters\.$/),
+    ])
+    const deep = { 'skills/a/SKILL.md': head('a'), [`skills/a/${'d/'.repeat(9)}x.md`]: '' }
+    expect((await load(deep)).mistakes).toEqual([expect.stringContaining('skills/a has too much')])
     const many = (count: number, description: string) =>
       Object.fromEntries(
         Array.from({ length: count }, (_, i) => [

@@ -6,7 +6,7 @@ import { type Skill, type SkillFile, skillList } from '../../domain/agent/skill.
 import { secretFile, secretText } from '../../domain/text/secret-file.ts'
 import { hidesCharacters, visibleText } from '../../domain/text/visible-text.ts'
 import { canonicalJson, sha256 } from '../../json/digest.ts'
-import { type ConfigFiles, MAX_FILE_BYTES, readText } from '../source/config-files.ts'
+import { type ConfigFiles, type FolderEntry, MAX_FILE_BYTES, readText } from '../source/config-files.ts'
 import type { Path } from '../source/json-schema-node.ts'
 import { existingFolder, type LoadContext } from '../source/load-context.ts'
 import { readSkillText } from './skill-text.ts'
@@ -17,7 +17,7 @@ const MOST_SKILLS = 100
 /** Of one skill. */
 const MOST_FILES = 500
 const MOST_DEPTH = 8
-/** Of all skills of an agent together, as they stay in memory. */
+/** Of all texts of an agent's skills together, as they stay in memory. */
 const MOST_CHARS = 16_000_000
 /** Names and descriptions go with each request. */
 const MOST_LISTED = 40_000
@@ -26,11 +26,12 @@ const MOST_LISTED = 40_000
 export function defineSkills(folders: readonly string[] | undefined, context: LoadContext): Skill[] | undefined {
   if (folders === undefined) return undefined
   const skills: Skill[] = []
+  const room: Room = { chars: MOST_CHARS }
   for (const [index, folder] of folders.entries()) {
     const at = Array.isArray(context.written(AT)) ? [...AT, index] : AT
     const path = existingFolder(folder, at, context)
     for (const directory of skillFolders(path, at, context)) {
-      const skill = readSkill(directory, at, context)
+      const skill = readSkill(directory, at, context, room)
       const twin = skills.find(({ name }) => name === skill?.name)
       if (skill === null || twin?.directory === directory) continue
       if (twin === undefined) skills.push(skill)
@@ -42,27 +43,22 @@ export function defineSkills(folders: readonly string[] | undefined, context: Lo
       }
     }
   }
-  refuseLarge(skills, context)
-  return skills.length === 0 ? undefined : skills
-}
-
-function refuseLarge(skills: readonly Skill[], { report }: LoadContext): void {
   const chars = skillList(skills).length
   if (chars > MOST_LISTED) {
-    report(
+    context.report(
       AT,
       `their names and descriptions have ${chars} characters, which go with each request. At most ${MOST_LISTED} are allowed.`,
     )
   }
-  const kept = skills.flatMap(({ files }) => files).reduce((sum, { text }) => sum + (text ?? '').length, 0)
-  if (kept > MOST_CHARS) report(AT, `their files have ${kept} characters. At most ${MOST_CHARS} are kept in memory.`)
+  return skills.length === 0 ? undefined : skills
 }
 
 /** The folder itself, or those of its folders that have a SKILL.md. */
 function skillFolders(path: string, at: Path, { files, report }: LoadContext): string[] {
   const entries = files.list(path)
   if (entries === null) return []
-  const has = (folder: string) => files.list(folder)?.some(({ name, isFile }) => isFile && name === SKILL) === true
+  const has = (folder: string) =>
+    entriesIn(folder, files)?.some(({ name, isFile }) => isFile && name === SKILL) === true
   const found = has(path)
     ? [path]
     : entries
@@ -79,7 +75,12 @@ function skillFolders(path: string, at: Path, { files, report }: LoadContext): s
 
 const isWanted = (name: string): boolean => !name.startsWith('.') && name !== 'node_modules' && name !== '__pycache__'
 
-function readSkill(directory: string, at: Path, context: LoadContext): Skill | null {
+/** What may still be kept. */
+interface Room {
+  chars: number
+}
+
+function readSkill(directory: string, at: Path, context: LoadContext, room: Room): Skill | null {
   const report = (message: string) => context.report(at, message)
   const warn = (message: string) => context.warn(at, message)
   const file = join(directory, SKILL)
@@ -92,9 +93,12 @@ function readSkill(directory: string, at: Path, context: LoadContext): Skill | n
     warn(`${file} says disable-model-invocation, so ${skill.name} is left out.`)
     return null
   }
-  const found = filesIn(directory, context.files, warn)
+  room.chars -= text.length
+  const found = filesIn(directory, context.files, room, warn)
   if (found === null) {
-    report(`${directory} has more than ${MOST_FILES} files, or folders more than ${MOST_DEPTH} deep. Remove some.`)
+    report(
+      `${directory} has too much: at most ${MOST_FILES} files in folders ${MOST_DEPTH} deep, and with the other skills ${MOST_CHARS} characters.`,
+    )
     return null
   }
   const marked = [{ path: SKILL, text }, ...found].filter((one) => hidesCharacters(one.text)).map(({ path }) => path)
@@ -111,14 +115,30 @@ function readSkill(directory: string, at: Path, context: LoadContext): Skill | n
 
 type ReadFile = SkillFile & { hash: string }
 
+/** Null: it cannot be read. */
+function entriesIn(folder: string, files: ConfigFiles): FolderEntry[] | null {
+  try {
+    return files.list(folder)
+  } catch {
+    return null
+  }
+}
+
 /** Null: there are too many. */
-function filesIn(directory: string, files: ConfigFiles, warn: (message: string) => void): ReadFile[] | null {
+function filesIn(
+  directory: string,
+  files: ConfigFiles,
+  room: Room,
+  warn: (message: string) => void,
+): ReadFile[] | null {
   const found: ReadFile[] = []
   const skipped: string[] = []
   const left = [{ folder: '', depth: 0 }]
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
     const { folder, depth } = next
-    for (const { name, isFolder, isFile } of files.list(join(directory, folder)) ?? []) {
+    const entries = entriesIn(join(directory, folder), files)
+    if (entries === null) skipped.push(folder)
+    for (const { name, isFolder, isFile } of entries ?? []) {
       const path = `${folder}${name}`
       if (!isWanted(name) || path === SKILL) continue
       if (depth > MOST_DEPTH || found.length >= MOST_FILES || left.length >= MOST_FILES) return null
@@ -129,6 +149,8 @@ function filesIn(directory: string, files: ConfigFiles, warn: (message: string) 
       const file = isFile ? readFile(path, name, join(directory, path), files) : null
       if (file === null) skipped.push(path)
       else found.push(file)
+      room.chars -= file?.text?.length ?? 0
+      if (room.chars < 0) return null
     }
   }
   if (skipped.length > 0) {
