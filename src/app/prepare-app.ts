@@ -24,10 +24,12 @@ import { findProgram } from '../supervision/commands/find-program.ts'
 import { configuredOperators, type Operators } from '../supervision/sessions/may-command.ts'
 import { findSandbox } from '../supervision/spawn/sandbox.ts'
 import { createToolbox } from '../tools/create-toolbox.ts'
+import type { SignIns } from '../tools/mcp/auth/sign-ins.ts'
 import { createStartQueue, PATIENCE_MS } from '../tools/mcp/start-queue.ts'
 import { createProcessGroups, type ProcessGroups } from '../tools/process/process-groups.ts'
 import type { Tool, Toolbox } from '../tools/tool.ts'
 import type { AppOptions } from './app-options.ts'
+import { openSignIns } from './open-sign-ins.ts'
 import { createReplicaClock, type ReplicaClock } from './replica-clock.ts'
 
 /** The options, and what was made of them. */
@@ -39,6 +41,8 @@ export interface Prepared extends Omit<AppOptions, 'clock' | 'credentials'> {
   answering: EngineOptions['agents'][number]
   credentials: ChannelCredentials
   connections: Connections
+  /** Null: no agent has an MCP server that wants a sign-in. */
+  mcpSignIns: SignIns | null
   processes: ProcessGroups
   tls: TlsPair | null
   guard: Guard
@@ -98,7 +102,10 @@ export async function prepareApp(options: AppOptions): Promise<Prepared> {
   const connections = createConnections()
   undo.defer(() => connections.close())
   const processes = createProcessGroups({ clock, process })
-  const parts = await prepareAgents(options, { connections, processes, strays, clock, ids }, undo)
+  const { log, version } = options
+  const proxyVariables = settings.tools.proxy
+  const mcpSignIns = await openSignIns(agents, { connections, proxyVariables, clock, log, version })
+  const parts = await prepareAgents(options, { connections, processes, strays, clock, ids, mcpSignIns }, undo)
   const served = parts.filter(({ definition }) => !definition.internal)
   const answering = served.find(({ definition }) => definition.default) ?? served[0]
   if (answering === undefined) throw new ServerError('config_invalid', 'There is no agent to serve.')
@@ -121,6 +128,7 @@ export async function prepareApp(options: AppOptions): Promise<Prepared> {
     answering,
     credentials,
     connections,
+    mcpSignIns,
     processes,
     tls,
     guard,
@@ -168,10 +176,10 @@ const cannotTry = (name: string) => (error: unknown) => {
 
 async function prepareAgents(
   { agents, settings, version, log, tools, reload }: AppOptions,
-  shared: Pick<Prepared, 'connections' | 'processes' | 'strays' | 'clock' | 'ids'>,
+  shared: Pick<Prepared, 'connections' | 'processes' | 'strays' | 'clock' | 'ids' | 'mcpSignIns'>,
   undo: AsyncDisposableStack,
 ): Promise<Prepared['parts']> {
-  const { connections, processes, strays, clock, ids } = shared
+  const { connections, processes, strays, clock, ids, mcpSignIns } = shared
   const modelHttp = createModelHttp({ connections, clock, userAgent: `quarterdeck/${version}` })
   const queue = createStartQueue()
   const known = await Promise.all(
@@ -201,6 +209,7 @@ async function prepareAgents(
         patienceMs: PATIENCE_MS,
         environment: process.env,
         connections,
+        signIns: mcpSignIns?.of ?? null,
         proxyVariables: settings.tools.proxy,
         agents: known,
         complete: createComplete(model, definition.limits.answerChars),
@@ -209,9 +218,8 @@ async function prepareAgents(
         reload,
       })
       undo.defer(() => toolbox.close())
-      const { summarizer } = definition
-      const parts = { definition, model, tried, toolbox }
-      return summarizer === null ? parts : { ...parts, summarizer: await createModel(summarizer, deps) }
+      const summarizer = definition.summarizer === null ? null : await createModel(definition.summarizer, deps)
+      return { definition, model, tried, summarizer, toolbox }
     }),
   )
 }

@@ -189,9 +189,9 @@ function createServedAgents(all: ReadonlyMap<string, AgentParts>): Agents {
   return {
     list,
     get,
-    async tools(name, signal) {
+    async tools(name, signal, user) {
       const parts = all.get(get(name).name)
-      return parts === undefined ? [] : [...(await parts.toolbox.tools(signal)).values()]
+      return parts === undefined ? [] : [...(await parts.toolbox.tools(signal, user)).values()]
     },
   }
 }

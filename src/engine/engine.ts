@@ -48,5 +48,5 @@ export interface Agents {
   /** By name; null is the default agent. Throws `agent_not_found`. */
   get(name: string | null): AgentDefinition
   /** The tools that the agent can call now. */
-  tools(name: string | null, signal: AbortSignal): Promise<readonly Tool[]>
+  tools(name: string | null, signal: AbortSignal, user?: string): Promise<readonly Tool[]>
 }

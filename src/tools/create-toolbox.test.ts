@@ -58,6 +58,7 @@ function deps(change: Partial<ToolboxDeps> = {}): ToolboxDeps & { lines: LogLine
     clock,
     log: recordingLogger(lines),
     lines,
+    signIns: null,
     agents: [planner],
     complete: async (prompt) => ({ text: `answer to ${prompt}`, usage: [] }),
     processes: createProcessGroups({ clock, process }),

@@ -16,6 +16,7 @@ import type { KnownAgent } from './create-agent-tool.ts'
 import type { Complete } from './create-prompt-tool.ts'
 import type { StrayErrors } from './function/stray-errors.ts'
 import type { HttpToolDeps } from './http/service/call-service.ts'
+import type { AuthServer, SignIn } from './mcp/auth/sign-in.ts'
 import type { McpServer, McpServerDeps } from './mcp/mcp-server.ts'
 import type { ClientTool, Tool, Toolbox } from './tool.ts'
 import { boundTool } from './tool-binding.ts'
@@ -33,6 +34,8 @@ export interface ToolboxDeps
   /** A new number each time the files of function tools have changed. Null: they are loaded once. */
   reload: number | null
   connections: Connections
+  /** For MCP servers that want a sign-in. Null: nobody can sign in here. */
+  signIns: ((server: AuthServer, user: string | null) => SignIn) | null
   /** Proxy settings for tools that are reached over HTTP. Null: no proxy. */
   proxyVariables: ProxyVariables | null
 }
@@ -58,8 +61,23 @@ export async function createToolbox(settings: readonly ToolSettings[], deps: Too
   const servers = settings.filter((one) => one.type === 'mcp')
   if (servers.length === 0) return createStaticToolbox([...fixed.values()])
   const { createMcpToolbox } = await import('./mcp/mcp-toolbox.ts')
-  return createMcpToolbox(await openServers(servers, deps, shared), fixed, deps)
+  refuseSameNames(servers)
+  const open = await serverMaker(deps, shared)
+  const perUser = servers.filter(isPerUser)
+  const common = servers.filter((one) => !isPerUser(one)).map((one) => open(one, null))
+  const toolbox = createMcpToolbox(common, fixed, deps)
+  if (perUser.length === 0) return toolbox
+  const { createUserToolboxes } = await import('./mcp/user-toolboxes.ts')
+  return createUserToolboxes({
+    common: toolbox,
+    connect: (user) => perUser.map((one) => open(one, user)),
+    join: (own) => createMcpToolbox([...common, ...own], fixed, deps),
+    clock: deps.clock,
+  })
 }
+
+const isPerUser = ({ connection }: McpServerSettings): boolean =>
+  connection.kind === 'http' && connection.auth?.per === 'user'
 
 type SharedHttp = ReturnType<typeof createSharedHttp>
 
@@ -158,24 +176,25 @@ function refuseBrokenSchemas({ name, parameters, returns }: Tool, log: Logger): 
   }
 }
 
-async function openServers(
-  settings: readonly McpServerSettings[],
-  deps: ToolboxDeps,
-  shared: SharedHttp,
-): Promise<McpServer[]> {
+/** Makes MCP servers. `user`: whose sign-in they use; null: nobody's, or the one for everybody. */
+async function serverMaker(deps: ToolboxDeps, shared: SharedHttp) {
   const { createMcpServer, mcpTimeouts } = await import('./mcp/mcp-server.ts')
+  const { authServerOf } = await import('./mcp/auth/sign-in.ts')
   const common = { ...deps, ...mcpTimeouts, fetch: shared.fetch }
+  return (one: McpServerSettings, user: string | null): McpServer => {
+    const wanted = authServerOf(one)
+    return createMcpServer(one, { ...common, signIn: wanted === null ? null : (deps.signIns?.(wanted, user) ?? null) })
+  }
+}
+
+function refuseSameNames(servers: readonly McpServerSettings[]): void {
   const seen = new Set<string>()
-  return settings.map((one) => {
-    if (seen.has(one.name)) {
-      throw new ServerError(
-        'config_invalid',
-        `Two MCP servers have the name ${one.name}. Give one of them another name.`,
-      )
+  for (const { name } of servers) {
+    if (seen.has(name)) {
+      throw new ServerError('config_invalid', `Two MCP servers have the name ${name}. Give one of them another name.`)
     }
-    seen.add(one.name)
-    return createMcpServer(one, common)
-  })
+    seen.add(name)
+  }
 }
 
 /** The `client` kind: declared here, run by whoever talks to the agent. */

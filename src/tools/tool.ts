@@ -89,10 +89,13 @@ export type Tool = ServerTool | ClientTool | AgentTool
 export interface Toolbox {
   /** Starts the servers behind it in the background. The first call of `tools` starts them too. */
   start(): void
-  /** The tools by name, without those of servers that cannot be reached. Only the first call waits, for a short time. */
-  tools(signal: AbortSignal): Promise<ReadonlyMap<string, Tool>>
+  /**
+   * The tools by name, without those of servers that cannot be reached. Only the first call waits, for a short time. `user`: whose session
+   * it is. Servers that each user signs in to are left out without one.
+   */
+  tools(signal: AbortSignal, user?: string): Promise<ReadonlyMap<string, Tool>>
   /** The servers behind it and their present state. */
-  servers(): readonly ToolServer[]
+  servers(user?: string): readonly ToolServer[]
   close(): Promise<void>
 }
 
@@ -100,6 +103,8 @@ export interface ToolServer {
   name: string
   /** Why its tools are missing, for people. Null when they are there. */
   trouble: string | null
+  /** A person has to sign in first. */
+  needsSignIn?: boolean
   /** Names of the tools that it offered last. */
   tools: readonly string[]
 }

@@ -159,6 +159,7 @@ export function assemble(
             definition: mutant?.definition?.(definition) ?? definition,
             model: createSimModel({ random: draw.fork(`model ${name}`), faults: faults.model, history, clock, isCalm }),
             tried: new Map(),
+            summarizer: null,
             toolbox: createStaticToolbox(mutant?.tools?.(tools[name]) ?? tools[name]),
           }
         })

@@ -5,6 +5,7 @@ import type {
   AgentToolSettings,
   Effect,
   HttpToolSettings,
+  McpAuthSettings,
   McpServerSettings,
   OpenApiToolSettings,
   Risk,
@@ -113,7 +114,7 @@ function defineMcpServer(tool: KindOf<'mcp'>, at: Path, context: LoadContext): M
           directory: tool.cwd === undefined ? directory : existingFolder(tool.cwd, [...at, 'cwd'], context),
           ...(tool.cwd === undefined ? {} : { hasCwd: true }),
         }
-      : { kind: 'http', url: tool.url, headers: tool.headers ?? {} }
+      : { kind: 'http', url: tool.url, headers: tool.headers ?? {}, ...authOf(tool.auth) }
   return {
     type: 'mcp',
     name: tool.name,
@@ -130,6 +131,19 @@ function defineMcpServer(tool: KindOf<'mcp'>, at: Path, context: LoadContext): M
     ...rulesOf(tool, context),
   }
 }
+
+const authOf = (auth: KindOf<'mcp'>['auth']): { auth?: McpAuthSettings } =>
+  auth === undefined
+    ? {}
+    : {
+        auth: {
+          per: auth.per,
+          clientId: auth.client_id ?? null,
+          clientSecret: auth.client_secret ?? null,
+          scope: auth.scope ?? null,
+          allowPrivate: auth.allow_private,
+        },
+      }
 
 /** A plain name is searched in PATH at the start; a path is relative to the agent file. */
 const program = (command: string, at: Path, context: LoadContext): string =>

@@ -2,6 +2,7 @@
 // The schema of a tool of type `mcp`: an MCP server whose tools the agent can call.
 
 import { z } from 'zod'
+import { isLoopback } from '../../domain/is-loopback.ts'
 import { httpUrlKey, key, type Report, refusing, reporter, text } from '../source/schema-key.ts'
 import { checkRetries, globs, headers, name, ruleKeys, TOOL_NAME, toolNameWords, toolType } from './tool-keys.ts'
 
@@ -10,6 +11,30 @@ const nameList = 'a name or a glob, or a list of them'
 const { predict_state: _, ...serverRules } = ruleKeys
 
 const ofServer = 'The server describes each of its tools. Remove this key.'
+
+const authKeys = {
+  per: key(
+    z.enum(['server', 'user']).default('server'),
+    'Who signs in: an operator, once for everybody (`server`), or each user for their own sessions (`user`).',
+    'user',
+  ),
+  client_id: key(
+    text().optional(),
+    'The client id that the authorization server has given you. Default: the server’s own client document where `channels.public_url` is https, otherwise it registers by itself.',
+    'quarterdeck',
+  ),
+  client_secret: key(text().optional(), 'The secret that belongs to the client id.', '${CRM_CLIENT_SECRET}'),
+  scope: key(
+    text().optional(),
+    'Rights to ask for, with spaces between. Default: what the server names.',
+    'read write',
+  ),
+  allow_private: key(
+    z.boolean().default(false),
+    'Also use an authorization server at an address that is not public. The address of `url` itself is always allowed.',
+    true,
+  ),
+}
 
 export const mcpTool = refusing(
   z
@@ -43,6 +68,12 @@ export const mcpTool = refusing(
       ),
       url: httpUrlKey('URL of a server that is already running (Streamable HTTP).', 'https://mcp.example.com/mcp'),
       headers: headers(),
+      auth: key(
+        z.strictObject(authKeys).optional(),
+        'Sign in to the server with OAuth: `quarterdeck connect mcp NAME`, or the agent’s page in the console.',
+        { per: 'server' },
+        'per, client_id, client_secret, scope and allow_private, or {}',
+      ),
       allow: globs('Tools to offer to the model. Default: all.', 'read_*', nameList),
       deny: globs('Tools not to offer, even if `allow` names them.', 'delete_*', nameList),
       prefix: key(
@@ -106,6 +137,7 @@ function checkConnection(tool: z.infer<typeof mcpTool>, report: Report): void {
       `a url must not contain a user name or password. Put them in headers, e.g. Authorization: Basic \${MY_CREDENTIALS}`,
     )
   }
+  if (tool.auth !== undefined) checkAuth(tool, report)
   for (const key of url === undefined ? (['headers'] as const) : (['args', 'env', 'cwd'] as const)) {
     if (tool[key] === undefined) continue
     report(
@@ -114,5 +146,18 @@ function checkConnection(tool: z.infer<typeof mcpTool>, report: Report): void {
         ? 'a server started by a command has no headers. Remove them, or pass their values in env'
         : `a server at a url is not started by Quarterdeck, so it has no ${key}. Remove this key, or write command instead of url`,
     )
+  }
+}
+
+function checkAuth({ url, headers: sent = {}, auth }: z.infer<typeof mcpTool>, report: Report): void {
+  if (url === undefined) {
+    report('auth', 'a server started by a command has no sign-in. Remove auth, or pass its token in env')
+  } else if (Object.keys(sent).some((header) => header.toLowerCase() === 'authorization')) {
+    report('auth', 'the header Authorization is the sign-in already. Remove auth, or the header')
+  } else if (!url.startsWith('https:') && !isLoopback(new URL(url).hostname)) {
+    report('auth', 'a token must not travel in the clear. Write the url with https')
+  }
+  if (auth?.client_secret !== undefined && auth.client_id === undefined) {
+    report(['auth', 'client_secret'], 'a secret belongs to a client id. Write client_id too, or remove it')
   }
 }

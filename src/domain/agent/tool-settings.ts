@@ -71,6 +71,19 @@ export interface FunctionToolSettings extends ToolRules {
 /** The rules that the file sets. The others are defaults, and what is known about a single tool wins over a default. */
 type Written = readonly ('effect' | 'risk')[]
 
+/** A server that wants a person to sign in (OAuth). */
+export interface McpAuthSettings {
+  /** `server`: one sign-in for everybody. `user`: each user signs in for their own sessions. */
+  per: 'server' | 'user'
+  /** What the authorization server knows us as. Null: a document of ours, or we register. */
+  clientId: string | null
+  clientSecret: string | null
+  /** Null: what the server asks for. */
+  scope: string | null
+  /** Whether the authorization server may have an address that is not public. */
+  allowPrivate: boolean
+}
+
 /** One server with many tools. The rules apply to each of them, unless `tools` says otherwise. */
 export interface McpServerSettings extends ToolRules {
   type: 'mcp'
@@ -86,7 +99,7 @@ export interface McpServerSettings extends ToolRules {
         /** The file sets the directory; otherwise it is the agent's. */
         hasCwd?: true
       }
-    | { kind: 'http'; url: string; headers: Record<string, string> }
+    | { kind: 'http'; url: string; headers: Record<string, string>; auth?: McpAuthSettings }
   bound?: Bound
   /** Tool names or globs; null: all. */
   allow: string[] | null

@@ -50,7 +50,10 @@ export function createApps(parts: EngineParts): Apps {
     if (app === null || agent === undefined) throw noSuchApp(id)
     const given = isRecord(params) ? params : {}
     using late = abortAfter(clock, READ_MS)
-    const theirs = await untilAborted(toolsOf(agent, app.server, late.signal), late.signal)
+    const theirs = await untilAborted(
+      toolsOf(agent, { server: app.server, user: session.owner }, late.signal),
+      late.signal,
+    )
     if (method === 'resources/read') return await read(theirs, given.uri)
     if (method !== 'tools/call') throw invalid('An app may send resources/read and tools/call.')
     const tool = theirs.find((one) => one.app.tool === given.name)
@@ -110,9 +113,13 @@ function shownApp(message: StoredMessage | undefined): ShownApp | null {
   return { id: message.id, agent, server, runId: message.runId ?? '' }
 }
 
-async function toolsOf({ toolbox }: AgentParts, server: string, signal: AbortSignal): Promise<AppTool[]> {
+async function toolsOf(
+  { toolbox }: AgentParts,
+  { server, user }: { server: string; user: string },
+  signal: AbortSignal,
+): Promise<AppTool[]> {
   const isTheirs = (tool: object): tool is AppTool => 'app' in tool && (tool as AppTool).app.server === server
-  return [...(await toolbox.tools(signal)).values()].filter(isTheirs)
+  return [...(await toolbox.tools(signal, user)).values()].filter(isTheirs)
 }
 
 interface AppCall {

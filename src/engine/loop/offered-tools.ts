@@ -1,8 +1,8 @@
 import type { PredictState, ToolRules } from '../../domain/agent/tool-settings.ts'
 import type { RunInput } from '../../domain/session/run.ts'
 import type { ModelTool } from '../../models/model.ts'
-import type { AgentTool, Tool } from '../../tools/tool.ts'
-import type { AgentParts, Lane } from '../run/run-scope.ts'
+import type { AgentTool, Tool, ToolServer } from '../../tools/tool.ts'
+import type { Lane } from '../run/run-scope.ts'
 
 /** Gives the conversation back to the agent that handed it on. */
 const HAND_BACK = 'hand_back'
@@ -64,7 +64,7 @@ async function ownTools({
   agent,
   id,
 }: Pick<Lane, 'scope' | 'agent' | 'id'>): Promise<ReadonlyMap<string, Tool>> {
-  const own = forModel(await agent.toolbox.tools(scope.signal))
+  const own = forModel(await agent.toolbox.tools(scope.signal, scope.run.owner))
   if (agent.definition.memory !== true || agent !== scope.root || id !== null) return own
   const { withMemoryTools } = await import('../memories/memory-tools.ts')
   return withMemoryTools(scope, own)
@@ -85,30 +85,38 @@ const handBack = (agent: string): AgentTool => ({
 const MOST_NAMES = 20
 
 /** For the model, so that it does not call a missing tool and does not deny that it has it. */
-export const missingToolNotes = ({ toolbox }: AgentParts): string[] =>
-  toolbox.servers().flatMap(({ name, trouble, tools }) => {
+export const missingToolNotes = ({ agent: { toolbox }, scope }: Lane): string[] =>
+  toolbox.servers(scope.run.owner).flatMap((server) => {
+    const { name, trouble, tools } = server
     if (trouble === null) return []
     const shown = tools.slice(0, MOST_NAMES).join(', ')
     const which = shown === '' ? '' : ` (${shown}${tools.length > MOST_NAMES ? ', …' : ''})`
     return [
-      `[Note from the server: the MCP server ${JSON.stringify(name)} cannot be reached now, so its tools${which} are missing. ` +
+      `[Note from the server: the MCP server ${JSON.stringify(name)} ${whyAway(server)}, so its tools${which} are missing. ` +
         'Do without them, and say so where they are needed.]',
     ]
   })
 
+const whyAway = ({ needsSignIn }: ToolServer): string =>
+  needsSignIn === true ? 'needs a person to sign in to it' : 'cannot be reached now'
+
 /** Explains to the model why the tool that it called is not there. */
-export function whyMissing({ toolbox }: AgentParts, tool: string, tools: ReadonlyMap<string, Tool>): string {
-  const away = toolbox.servers().filter(({ trouble }) => trouble !== null)
+export function whyMissing(
+  { agent: { toolbox }, scope }: Lane,
+  tool: string,
+  tools: ReadonlyMap<string, Tool>,
+): string {
+  const away = toolbox.servers(scope.run.owner).filter(({ trouble }) => trouble !== null)
   const its = away.find((server) => server.tools.includes(tool))
   if (its !== undefined) {
     return (
-      `The MCP server ${JSON.stringify(its.name)} cannot be reached now, so its tool ${tool} was not run. ` +
+      `The MCP server ${JSON.stringify(its.name)} ${whyAway(its)}, so its tool ${tool} was not run. ` +
       'Try again later, or go on without it.'
     )
   }
-  const names = away.map(({ name }) => JSON.stringify(name)).join(', ')
-  const hint =
-    names === '' ? '' : ` These MCP servers cannot be reached now, and one of them may have this tool: ${names}.`
+  const hint = away
+    .map((server) => ` The MCP server ${JSON.stringify(server.name)} ${whyAway(server)}, and it may have this tool.`)
+    .join('')
   return `There is no tool ${tool}. Tools: ${[...tools.keys()].join(', ') || 'none'}.${hint}`
 }
 

@@ -44,7 +44,7 @@ export async function prepareCall(
   call: ToolCall,
   waits: readonly AnyRecord[],
 ): Promise<PreparedCall> {
-  const { scope, agent } = lane
+  const { scope } = lane
   const refused = (reason: string): PreparedCall => ({ call, type: 'refused', reason })
   const unstored = scope.unstored.get(call.id)
   if (unstored !== undefined) return { call, type: 'wait', wait: unstored, isNew: true }
@@ -57,7 +57,7 @@ export async function prepareCall(
   if (ending !== null) return { call, ...ending }
 
   const tool = tools.get(call.function.name)
-  if (tool === undefined) return refused(whyMissing(agent, call.function.name, tools))
+  if (tool === undefined) return refused(whyMissing(lane, call.function.name, tools))
   // If a person was asked, the arguments are those they were shown: the tool may have other defaults now.
   const args = checkArguments(tool, wait?.editedArguments ?? wait?.arguments ?? call.function.arguments)
   if (typeof args === 'string') return refused(args)

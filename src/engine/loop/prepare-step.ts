@@ -114,7 +114,7 @@ async function buildStep(
   const hidesOlder = !isWhole || summary !== null
   const own = await offeredTools(lane)
   const offered = (hidesOlder || isCut) && lane.id === null ? withReadHistory(lane, own) : own
-  const told = [...notes, ...missingToolNotes(lane.agent)]
+  const told = [...notes, ...missingToolNotes(lane)]
   const input = stepInput(lane.scope.run, { lane: lane.id, agent: definition.name }, told)
   const { shown, tools } = await stepFiles(lane, offered, recent, !hidesOlder, input)
   const sent = modelTools(tools.values())

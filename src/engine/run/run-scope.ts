@@ -32,8 +32,8 @@ export interface ModelParts {
   model: Model
   /** Models that a run may try in its place, by `provider/model`. */
   tried: ReadonlyMap<string, Model>
-  /** Makes summaries of long conversations; absent: the agent's own model does. */
-  summarizer?: Model
+  /** Makes summaries of long conversations. Null: the agent's own model does. */
+  summarizer: Model | null
   toolbox: Toolbox
   correction: ReturnType<typeof createTokenCorrection>
 }

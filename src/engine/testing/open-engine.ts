@@ -65,7 +65,7 @@ export interface TestEngineOptions {
   files?: Files
   logger?: Logger
   /** Agents beside the tester. */
-  others?: readonly (Omit<ModelPrepared, 'tried'> & Partial<ModelPrepared>)[]
+  others?: readonly (Omit<ModelPrepared, 'tried' | 'summarizer'> & Partial<ModelPrepared>)[]
   /** Agents in a coding agent's program. */
   hosted?: readonly HostAgent[]
   /** Does the work of `hosted`. */
@@ -163,10 +163,10 @@ export function openEngine(options: TestEngineOptions = {}) {
       definition,
       model,
       tried: new Map(others.map((one) => [modelName(one), one])),
-      ...(options.summarizer === undefined ? {} : { summarizer: options.summarizer }),
+      summarizer: options.summarizer ?? null,
       toolbox: options.toolbox ?? createStaticToolbox(options.tools ?? []),
     },
-    ...(options.others ?? []).map((other) => ({ tried: new Map<string, Model>(), ...other })),
+    ...(options.others ?? []).map((other) => ({ tried: new Map<string, Model>(), summarizer: null, ...other })),
   ]
   const logger = options.logger ?? silentLogger
   const rules =

@@ -72,8 +72,8 @@ const CHANGED: Why = { by: 'change', decision: 'interrupted', reason: 'Its tool 
 export function createAskAgain({ store, log, ids, rules, agents, logger }: AskAgainDeps): AskAgain {
   const agentOf = (name: string) => agents.find(({ definition }) => definition.name === name)
 
-  async function findTool({ agent, tool }: Pick<Approval, 'agent' | 'tool'>, signal: AbortSignal) {
-    const tools = await agentOf(agent)?.toolbox.tools(signal)
+  async function findTool({ agent, tool, owner }: Pick<Approval, 'agent' | 'tool' | 'owner'>, signal: AbortSignal) {
+    const tools = await agentOf(agent)?.toolbox.tools(signal, owner)
     return tools?.get(tool) ?? null
   }
 

@@ -4,11 +4,12 @@
 import type { McpServerSettings } from '../../domain/agent/tool-settings.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { ServerTool } from '../tool.ts'
+import { isSignInNeeded, type SignIn } from './auth/sign-in.ts'
 import { connectMcp, type McpConnection, type McpConnectionDeps } from './connection/mcp-connection.ts'
 import { callFailure, whoIs } from './connection/mcp-failure.ts'
 import { createReconnector } from './connection/reconnector.ts'
 import { createStderrTail } from './connection/stderr-tail.ts'
-import { createWithConnection } from './connection/with-connection.ts'
+import { createWithConnection, dropConnection } from './connection/with-connection.ts'
 import type { StartQueue } from './start-queue.ts'
 import { createToolList } from './tool-list.ts'
 
@@ -23,6 +24,8 @@ export interface McpServer {
   tools(signal: AbortSignal): Promise<readonly ServerTool[]>
   /** Why the server has nothing to offer now. Null when it has. */
   trouble(): string | null
+  /** Whether that is because somebody has to sign in. */
+  needsSignIn(): boolean
   /** Ends its process and everything that this process has started, or its HTTP session. It is not started again. */
   close(): Promise<void>
 }
@@ -42,12 +45,46 @@ export const mcpTimeouts = {
 }
 
 export function createMcpServer(settings: McpServerSettings, deps: McpServerDeps): McpServer {
-  const { clock, queue, patienceMs, connectTimeoutMs, listTimeoutMs } = deps
+  const { clock, queue, patienceMs, connectTimeoutMs, listTimeoutMs, signIn } = deps
   const log = deps.log.with({ mcp_server: settings.name })
   const { connection: target } = settings
   const tail = createStderrTail(target.kind === 'stdio' ? Object.values(target.env) : [])
 
+  /** When somebody signed in for the connection that was opened last. */
+  let signedInAt: number | null = null
+  let signInTrouble: string | null = null
+
+  async function noting<T>(work: Promise<T>): Promise<T> {
+    try {
+      const done = await work
+      signInTrouble = null
+      return done
+    } catch (error) {
+      if (isSignInNeeded(error)) signInTrouble = error.message
+      throw error
+    }
+  }
+
+  /** Follows what people do, also at other processes: a sign-in, a sign-out, one as somebody else. Throws if nobody is signed in. */
+  async function followSignIn(signIn: SignIn, signal: AbortSignal): Promise<void> {
+    const since = await signIn.since()
+    if (since !== null && since === signedInAt) return
+    const { connection } = reconnector
+    if (connection !== null) {
+      await dropConnection(connection, log)
+      await connection.gone
+    }
+    // Says who has to sign in.
+    if (since === null) await noting(signIn.token())
+    reconnector.retry()
+    await reconnector.get(signal)
+  }
+
   async function open(signal: AbortSignal): Promise<McpConnection> {
+    if (signIn !== null) {
+      signedInAt = await signIn.since()
+      await noting(signIn.token())
+    }
     const connection = await connectMcp(settings, { ...deps, log, connectTimeoutMs, tail }, signal)
     try {
       await list.read(connection, signal)
@@ -79,13 +116,15 @@ export function createMcpServer(settings: McpServerSettings, deps: McpServerDeps
     },
     async tools(signal) {
       signal.throwIfAborted()
+      if (signIn !== null) await followSignIn(signIn, signal)
       if (reconnector.trouble !== null) throw reconnector.trouble
       await list.refresh(signal)
       const tools = list.last()
       if (tools === null) throw new ServerError('tool_failed', notYet())
       return tools
     },
-    trouble: () => reconnector.trouble?.message ?? (list.last() === null ? notYet() : null),
+    trouble: () => signInTrouble ?? reconnector.trouble?.message ?? (list.last() === null ? notYet() : null),
+    needsSignIn: () => signInTrouble !== null,
     close() {
       list.close()
       return reconnector.close()

@@ -44,6 +44,7 @@ const server = (name: string, list: readonly ServerTool[] | Error): FakeServer =
   trouble() {
     return this.list instanceof Error ? this.list.message : null
   },
+  needsSignIn: () => false,
   async tools() {
     if (this.list instanceof Error) throw this.list
     return this.list

@@ -90,6 +90,7 @@ export function createMcpToolbox(
       servers.map((server) => ({
         name: server.name,
         trouble: server.trouble(),
+        ...(server.needsSignIn() ? { needsSignIn: true } : {}),
         tools: offered.get(server) ?? [],
       })),
     async tools(signal) {

@@ -9,6 +9,7 @@ import { createConnections } from '../../../outgoing/connections.ts'
 import type { ProxyVariables } from '../../../outgoing/proxy-choice.ts'
 import { createToolbox } from '../../../tools/create-toolbox.ts'
 import { createStrayErrors } from '../../../tools/function/stray-errors.ts'
+import { authServerOf } from '../../../tools/mcp/auth/sign-in.ts'
 import { createMcpServer, mcpTimeouts } from '../../../tools/mcp/mcp-server.ts'
 import { createMcpToolbox } from '../../../tools/mcp/mcp-toolbox.ts'
 import { createStartQueue, PATIENCE_MS } from '../../../tools/mcp/start-queue.ts'
@@ -81,6 +82,7 @@ async function lookAtTools(settings: readonly ToolSettings[], deps: ToolCheckDep
       complete: () => Promise.reject(new Error('a check does not call tools')),
       extra: [],
       reload: deps.reload,
+      signIns: null,
       patienceMs: PATIENCE_MS,
     })
     const isFixed = settings.every(({ type }) => type !== 'mcp')
@@ -97,12 +99,21 @@ async function checkServer(agent: string, settings: McpServerSettings, deps: Too
   const { clock } = deps.io
   const name = 'MCP'
   const shown = `${settings.name} of ${agent}`
+  if (authServerOf(settings) !== null) {
+    return [{ name, status: 'ok', detail: `${shown}: people sign in to it; see who is signed in on the agent’s page` }]
+  }
   using timeout = abortAfter(clock, LIST_TIMEOUT_MS)
   const { log, warnings } = createWarnings()
   // A toolbox silently does without a server that fails. Here we want the reason, so we ask the server first.
   const { connections, proxyVariables, ...common } = toolDeps(log, deps)
   const { fetch } = connections.pool({ proxyVariables })
-  const server = createMcpServer(settings, { ...common, ...mcpTimeouts, fetch, patienceMs: LIST_TIMEOUT_MS })
+  const server = createMcpServer(settings, {
+    ...common,
+    ...mcpTimeouts,
+    fetch,
+    signIn: null,
+    patienceMs: LIST_TIMEOUT_MS,
+  })
   const toolbox = createMcpToolbox([server], new Map(), { log, clock, patienceMs: PATIENCE_MS })
   try {
     const began = clock.mono()

@@ -21,6 +21,20 @@ const agentVersionFormat: RecordFormat<z.output<typeof AgentVersionSchema>> = {
   damaged: () => 'it is damaged',
 }
 
+const SignInSchema = z.looseObject({ key: z.string() })
+
+/** Tokens of MCP servers: see `tools/mcp/auth/sign-ins.ts`. */
+const signInFormat: RecordFormat<z.output<typeof SignInSchema>> = {
+  name: 'mcp-sign-ins',
+  schema: SignInSchema,
+  maxBytes: 64_000_000,
+  keyOf: ({ key }) => key,
+  expiresAt: () => null,
+  unusable: (path, why) =>
+    `The file of sign-ins to MCP servers ${path} cannot be used: ${why}. Remove it: then people sign in again.`,
+  damaged: () => 'it is damaged',
+}
+
 /** Reads nothing yet. Throws `config_invalid` if the folder lies where tools may reach it. */
 export function openConfigRecords(options: ConfigFileOptions, log: Logger) {
   const tokens = createRecordFile(tokenFormat, options)
@@ -30,6 +44,7 @@ export function openConfigRecords(options: ConfigFileOptions, log: Logger) {
     ['device', createRecordFile(deviceFormat, options)],
     ['passkey', createRecordFile(passkeyFormat, options)],
     [SECRET, createSecretFiles(options, log)],
+    ['mcp_sign_in', createRecordFile(signInFormat, options)],
     ['agent_version', createRecordFile(agentVersionFormat, options)],
   ])
   return { kinds, tokens }

@@ -70,7 +70,7 @@ export function createManagedAgentRoutes(deps: AgentRoutesDeps): Route[] {
 
 function agentRoutes({ engine, checkAgentText, version }: AgentRoutesDeps): Route[] {
   async function viewOf(agent: AgentDefinition, request: Request, withSource: boolean): Promise<Agent> {
-    const tools = await engine.agents.tools(agent.name, request.signal)
+    const tools = await engine.agents.tools(agent.name, request.signal, request.principal.owner)
     const { source } = agent
     return {
       name: agent.name,

@@ -21,7 +21,7 @@ const ToolSchema = z
 export function createToolRoutes({ engine }: { engine: Engine }): Route[] {
   async function list(request: Request, reply: Reply): Promise<void> {
     const { name: agent } = engine.agents.get(request.query.get('agent'))
-    const tools = await engine.agents.tools(agent, request.signal)
+    const tools = await engine.agents.tools(agent, request.signal, request.principal.owner)
     reply.json(200, {
       agent,
       tools: tools.map((tool) => ({

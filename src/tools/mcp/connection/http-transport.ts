@@ -1,7 +1,13 @@
 // MCP over Streamable HTTP: the SDK's transport, with limits on answers and on reconnecting.
 
-import type { FetchLike, JSONRPCMessage, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import type {
+  AuthProvider,
+  FetchLike,
+  JSONRPCMessage,
+  StreamableHTTPClientTransport,
+} from '@modelcontextprotocol/client'
 import type { Clock } from '../../../domain/clock.ts'
+import type { SignIn } from '../auth/sign-in.ts'
 import type { McpSdk } from './sdk.ts'
 
 /** The JSON-RPC error code of an answer that we make up when the server's stream ends without one. */
@@ -12,11 +18,13 @@ const SHORTEST_DELAY_MS = 1_000
 export function createHttpTransport(
   sdk: McpSdk,
   server: { url: string; headers: Record<string, string> },
-  deps: { fetch: typeof fetch; clock: Clock; version: string },
+  deps: { fetch: typeof fetch; clock: Clock; version: string; signIn: SignIn | null },
 ): StreamableHTTPClientTransport {
+  const { signIn } = deps
   const transport = new sdk.StreamableHTTPClientTransport(new URL(server.url), {
     requestInit: { headers: { 'user-agent': `quarterdeck/${deps.version}`, ...server.headers } },
     fetch: boundedFetch(deps.fetch),
+    ...(signIn === null ? {} : { authProvider: authProvider(signIn), onInsufficientScope: 'throw' }),
     reconnectionOptions: {
       initialReconnectionDelay: SHORTEST_DELAY_MS,
       maxReconnectionDelay: 30_000,
@@ -30,12 +38,33 @@ export function createHttpTransport(
   // Without this, a call whose stream breaks off would wait for its whole timeout.
   transport.send = (message, options = {}) => {
     const id = requestId(message)
-    if (id === undefined || options.onRequestStreamEnd !== undefined) return send(message, options)
+    if (id === undefined || options.onRequestStreamEnd !== undefined) return sendWithRights(message, options)
     const onRequestStreamEnd = (): void =>
       transport.onmessage?.({ jsonrpc: '2.0', id, error: { code: STREAM_ENDED, message: 'The stream ended.' } })
-    return send(message, { ...options, onRequestStreamEnd })
+    return sendWithRights(message, { ...options, onRequestStreamEnd })
+  }
+  const sendWithRights: typeof send = async (message, options) => {
+    try {
+      await send(message, options)
+    } catch (error) {
+      if (signIn !== null && error instanceof sdk.InsufficientScopeError) {
+        throw await signIn.lacks(error.requiredScope ?? '')
+      }
+      throw error
+    }
   }
   return transport
+}
+
+function authProvider(signIn: SignIn): AuthProvider {
+  let sent = ''
+  return {
+    async token() {
+      sent = await signIn.token()
+      return sent
+    },
+    onUnauthorized: () => signIn.refused(sent),
+  }
 }
 
 function requestId(message: JSONRPCMessage | JSONRPCMessage[]): string | number | undefined {

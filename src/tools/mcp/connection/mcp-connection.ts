@@ -10,6 +10,7 @@ import type { Logger } from '../../../domain/logger.ts'
 import { childEnvironment } from '../../process/child-environment.ts'
 import type { ProcessGroups } from '../../process/process-groups.ts'
 import type { ToolCallRequest } from '../../tool.ts'
+import type { SignIn } from '../auth/sign-in.ts'
 import { elicitResult, questionOf } from '../tools/elicitation.ts'
 import { createHttpTransport } from './http-transport.ts'
 import { connectFailure, endText, httpStatus, mcpError, notInTime, whoIs } from './mcp-failure.ts'
@@ -48,6 +49,8 @@ export interface McpConnectionDeps {
   version: string
   /** For a server at a URL. */
   fetch: typeof fetch
+  /** For a server that wants a sign-in. */
+  signIn: SignIn | null
   connectTimeoutMs: number
   /** Of the attempt that is under way, or of the last one. */
   tail: StderrTail

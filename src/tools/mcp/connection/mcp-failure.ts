@@ -14,13 +14,14 @@ export const mcpError = (server: string, text: string, cause?: unknown): ServerE
 
 /** Why a server could not be reached at all. */
 export function connectFailure(sdk: McpSdk, server: string, error: unknown): ServerError {
+  if (error instanceof ServerError) return error
   const fail = (text: string) => mcpError(server, text, error)
   const status = httpStatus(sdk, error)
   const isRefused = error instanceof sdk.UnauthorizedError || error instanceof sdk.InsufficientScopeError
   if (status === 401 || status === 403 || isRefused) {
     return fail(
-      'requires authorization. OAuth sign-in to MCP servers is not supported. Put a token into its `headers`, ' +
-        `for example \`Authorization: Bearer \${MY_TOKEN}\`.`,
+      'requires authorization. If people sign in to it (OAuth), write `auth: {}` for it. Otherwise put a token into its ' +
+        `\`headers\`, for example \`Authorization: Bearer \${MY_TOKEN}\`.`,
     )
   }
   if (status !== undefined) {

@@ -16,6 +16,8 @@ export interface Reconnector<C extends Connection> {
   start(): Promise<void>
   /** Waits for the first attempt, and for the one right after a break. Otherwise throws at once and says why there is none. */
   get(signal: AbortSignal): Promise<C>
+  /** Makes the next attempt now, if one is planned: what was missing is there. */
+  retry(): void
   /** Null while it is not open. */
   readonly connection: C | null
   /** Why `get` would throw without waiting. Null otherwise. */
@@ -128,6 +130,11 @@ export function createReconnector<C extends Connection>(deps: {
       // The caller's signal ends only the caller's wait: others wait for the same connection.
       if (state.is === 'trying') return untilAborted(state.connection, signal)
       throw trouble()
+    },
+    retry() {
+      if (state.is !== 'down' || state.nextAt === null) return
+      cancelPause()
+      openPatiently()
     },
     get connection() {
       return state.is === 'open' ? state.connection : null

@@ -37,6 +37,7 @@ export function openServer(settings: Partial<McpServerSettings>, deps: Partial<M
     environment: { ...process.env, QUARTERDECK_SECRET: 'not for children' },
     version: '0.0.0',
     fetch: connections.pool({ proxyVariables: null }).fetch,
+    signIn: null,
     queue: createStartQueue(),
     // A busy machine may be slow.
     patienceMs: 60_000,

@@ -1,0 +1,47 @@
+// The sign-ins to MCP servers. Agents without such a server load nothing of it.
+
+import type { AgentDefinition } from '../domain/agent/agent.ts'
+import type { Clock } from '../domain/clock.ts'
+import type { Logger } from '../domain/logger.ts'
+import type { Connections } from '../outgoing/connections.ts'
+import type { ProxyVariables } from '../outgoing/proxy-choice.ts'
+import type { Network } from '../tools/http/service/service-http.ts'
+import { authServerOf } from '../tools/mcp/auth/sign-in.ts'
+import type { SignIns } from '../tools/mcp/auth/sign-ins.ts'
+
+/** How much of an answer of an authorization server is read. */
+const MOST_BYTES = 256 * 1024
+
+interface Deps {
+  connections: Connections
+  proxyVariables: ProxyVariables | null
+  clock: Clock
+  log: Logger
+  version: string
+  /** Tests have another one. */
+  network?: Network
+}
+
+/** Null: no agent has a server that wants a sign-in. */
+export async function openSignIns(
+  agents: readonly Pick<AgentDefinition, 'tools'>[],
+  { connections, proxyVariables, clock, log, version, network }: Deps,
+): Promise<SignIns | null> {
+  const found = agents.flatMap(({ tools }) =>
+    tools.flatMap((one) => (one.type === 'mcp' ? (authServerOf(one) ?? []) : [])),
+  )
+  if (found.length === 0) return null
+  const { createSignIns } = await import('../tools/mcp/auth/sign-ins.ts')
+  const { createGuardedFetch } = await import('../tools/mcp/auth/guarded-fetch.ts')
+  const { createServiceHttp, systemNetwork } = await import('../tools/http/service/service-http.ts')
+  const pool = connections.pool({ proxyVariables })
+  const http = createServiceHttp({ connections, pool, network: network ?? systemNetwork, maxBytes: MOST_BYTES })
+  // Agents may share a server.
+  const servers = [...new Map(found.map((one) => [JSON.stringify([one.name, one.url]), one])).values()]
+  return createSignIns(servers, {
+    clock,
+    log,
+    fetch: pool.fetch,
+    guarded: (url, allowPrivate) => createGuardedFetch({ http, clock, version }, url, allowPrivate),
+  })
+}
