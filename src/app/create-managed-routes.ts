@@ -13,6 +13,7 @@ import { createDeviceRoutes } from '../protocols/manage/devices/routes.ts'
 import { createEventRoutes } from '../protocols/manage/events/routes.ts'
 import { createFileRoutes } from '../protocols/manage/files/routes.ts'
 import { createInboxRoutes } from '../protocols/manage/inbox/routes.ts'
+import { createMemoryRoutes } from '../protocols/manage/memories/routes.ts'
 import { createPolicyRoutes } from '../protocols/manage/policy/routes.ts'
 import { createPushRoutes } from '../protocols/manage/push/routes.ts'
 import { createSearchRoutes } from '../protocols/manage/search/routes.ts'
@@ -61,6 +62,7 @@ export function createManagedRoutes(parts: Working & Later, readStats: StatsRout
     ...createManagedAgentRoutes({ ...services, tests: parts.tests, checkAgentText: createCheckAgentText(services) }),
     ...createAuditRoutes(services),
     ...createUsageRoutes(services),
+    ...createMemoryRoutes(services),
     ...createPolicyRoutes({ ...services, ...services.elsewhere, workspaces: parts.workspaces }),
     ...createStatsRoutes({ ...services, readStats }),
     ...createFileRoutes({ files: services.keeper, keys: parts.fileKeys }),

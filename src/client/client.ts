@@ -4,6 +4,7 @@ import type { RunEvent } from './ag-ui-event.ts'
 import { type Approvals, createApprovals } from './approvals.ts'
 import { ClientError, errorOfProblem, jsonObject } from './client-error.ts'
 import { at, type Call, type CallOptions, createCalls, createConnection, sleep } from './connection.ts'
+import { createMemoriesClient, type MemoriesClient } from './memories.ts'
 import { createOversightClient, type OversightClient } from './oversight.ts'
 import { resumingStream, SILENCE_MS, type SseMessage } from './read-sse.ts'
 import {
@@ -22,6 +23,7 @@ export type * from './ag-ui-event.ts'
 export type { ApprovalStatus, Approvals, ApproveOptions, ListOptions, WatchOptions } from './approvals.ts'
 export { ClientError, type ClientErrorCode, type Problem } from './client-error.ts'
 export type { CallOptions } from './connection.ts'
+export type { MemoriesClient, MemoryOwner } from './memories.ts'
 export type {
   AuditOptions,
   OversightClient,
@@ -109,7 +111,7 @@ export interface SendOptions extends StartOptions {
 export type Followed = { run: string } | { session: string }
 
 /** Every method throws `ClientError`, or the reason of its signal. A repeated POST never starts a second run. */
-export interface Client extends Approvals, SupervisionClient, SignInClient, OversightClient {
+export interface Client extends Approvals, SupervisionClient, SignInClient, OversightClient, MemoriesClient {
   /** Sends a message and waits for the whole answer. Throws `waiting` (202) if the run waits for a person. */
   chat(agent: string, message: string, options?: ChatOptions): Promise<ChatAnswer>
   /**
@@ -194,6 +196,7 @@ export function createClient(options: ClientOptions): Client {
     search: createSearch(calls),
     ...createSignIn(calls),
     ...createOversightClient(calls, connection.once),
+    ...createMemoriesClient(calls),
 
     async *feed({ sessions = [], after, signal } = {}) {
       const query = sessions.map((one) => `session=${encodeURIComponent(one)}`).join('&')

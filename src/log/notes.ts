@@ -7,7 +7,8 @@ import type { OutboxReads } from '../store/ports/outbox.ts'
 import type { SessionLog } from './session-log.ts'
 
 /** Names of channels have no spaces, so these are nobody's. */
-export type NotePlace = 'test cases' | 'kept schedules' | 'kept memories'
+export const notePlaces = ['test cases', 'kept schedules', 'kept memories'] as const
+export type NotePlace = (typeof notePlaces)[number]
 
 export interface KeptNote {
   key: string

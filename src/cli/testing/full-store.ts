@@ -74,6 +74,7 @@ export async function fillStore(store: Store, blobs: Blobs): Promise<void> {
     type: 'import_records',
     grants: [newGrant(), newGrant({ sessionId: session.id, expiresAt: null })],
     pins: [{ workspaceRoot: '/srv/shop', sha256: 'ab', text: '{}', at: NOW, by: 'ada' }],
+    notes: [{ channel: 'kept memories', key: 'ann', session: null, value: '[]', at: NOW }],
     instructions: [{ ...instruction, id: newId(), kind: 'task', sessionId: null, deliveredAt: null }],
     usage: [
       { ...usage, ...used, ...times },

@@ -152,7 +152,8 @@ export function describeImports(open: OpenStore): void {
       })
       const pins = [pin('/srv/a'), pin('/srv/b')]
       const usage = [usageOf('s1'), usageOf('s1', { model: 'large' }), usageOf('s2', { day: 19_999 })]
-      const command = { type: 'import_records', grants, instructions: [task], pins, usage } as const
+      const notes = [{ channel: 'kept memories', key: 'ann', session: null, value: '[]', at: NOW }]
+      const command = { type: 'import_records', grants, instructions: [task], pins, usage, notes } as const
 
       await done(store, command)
 
@@ -162,6 +163,7 @@ export function describeImports(open: OpenStore): void {
         expect(await Promise.all(grants.map(({ id }) => current.grants.get(id)))).toEqual(grants)
         expect(await current.supervised.instructions({ kind: 'task', isWaiting: true, limit: 10 })).toEqual([task])
         expect(await current.supervised.pins()).toEqual(pins)
+        expect(await current.outbox.notes('kept memories')).toEqual(notes)
         const rows = await current.usage.rows(null, 10)
         expect(rows.toSorted(byPlace)).toEqual(usage.toSorted(byPlace))
         expect(await current.usage.row(usageOf('s1', { model: 'large', runs: 0 }))).toEqual(usage[1])
@@ -175,9 +177,10 @@ export function describeImports(open: OpenStore): void {
         { type: 'import_records', grants: grants.slice(0, 1) },
         { type: 'import_records', instructions: [task] },
         { type: 'import_records', usage: [usageOf('s3'), ...usage.slice(0, 1)] },
+        { type: 'import_records', notes },
         { type: 'import_records', pins: [{ ...pin('/srv/a'), by: 'bob' }] },
       )
-      expect(results.map(({ ok }) => ok)).toEqual([false, false, false, true])
+      expect(results.map(({ ok }) => ok)).toEqual([false, false, false, false, true])
       expect((await last.usage.rows(null, 10)).length).toBe(3)
       expect(await last.supervised.pin('/srv/a')).toMatchObject({ by: 'bob' })
     })

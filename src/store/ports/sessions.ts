@@ -161,4 +161,6 @@ export interface ImportRecords {
   /** Replace those of the same workspaces. */
   pins?: readonly PolicyPin[]
   usage?: readonly UsageRow[]
+  /** Of places that are no channels. */
+  notes?: readonly ChannelNote[]
 }

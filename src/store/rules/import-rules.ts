@@ -39,14 +39,17 @@ function* importSession(command: ImportSession): Rule<Decision> {
   ])
 }
 
-function* importRecords({ grants = [], instructions = [], pins = [], usage = [] }: ImportRecords): Rule<Decision> {
+function* importRecords(command: ImportRecords): Rule<Decision> {
+  const { grants = [], instructions = [], pins = [], usage = [], notes = [] } = command
   for (const { id } of grants) if (yield* ask('hasGrant', id)) throw taken('grant', id)
   for (const { id } of instructions) if ((yield* ask('instruction', id)) !== null) throw taken('task', id)
+  for (const { channel, key } of notes) if ((yield* ask('note', channel, key)) !== null) throw taken('note', key)
   for (const row of usage) if (yield* ask('hasUsage', row)) throw taken('row of usage of session', row.sessionId)
   return done([
     ...grants.map((grant): Change => ({ write: 'put_grant', grant })),
     ...instructions.map((one): Change => ({ write: 'insert_instruction', instruction: { ...one, sessionId: null } })),
     ...pins.map((pin): Change => ({ write: 'put_pin', pin })),
+    ...notes.map((note): Change => ({ write: 'put_note', note: { ...note, session: null } })),
     ...(usage.length === 0 ? [] : [{ write: 'add_usage', rows: usage } as const]),
   ])
 }

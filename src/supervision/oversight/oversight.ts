@@ -30,7 +30,7 @@ export interface Oversight {
   run(viewer: Viewer, reference: string): Promise<RunRecord>
   /** Asks a run that `run` gave to stop. Puts an operator on record who stops somebody else's. A finished run stays as it is. */
   cancel(viewer: Viewer, run: RunRecord): Promise<RunRecord>
-  /** Puts an operator on record who lists the sessions of this owner, or of all (`*`). Throws `forbidden` for anybody else. */
+  /** Puts an operator on record who lists, or changes, what belongs to this owner, or to all (`*`). Throws `forbidden` for anybody else. */
   listing(viewer: Viewer, owner: string): Promise<void>
 }
 
@@ -102,7 +102,7 @@ export function createOversight({ engine, store, log, clock }: OversightDeps): O
 
     async listing({ by }, owner) {
       if (by.role !== 'operator') {
-        throw new ServerError('forbidden', 'Only an operator may list sessions of other owners. Leave owner out.')
+        throw new ServerError('forbidden', 'Only an operator may see what belongs to others. Leave owner out.')
       }
       await recordOnce(by, 'operator_list', { session: null, run: null, agent: '' }, { owner })
     },

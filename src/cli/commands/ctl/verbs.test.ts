@@ -8,6 +8,7 @@ import { exampleOf } from '../../../http/describe-answer.ts'
 import { reservedVerbs } from '../../../operators/commands/verbs.ts'
 import { findCtlPlace } from '../../../operators/ctl/socket.ts'
 import { GrantSchema } from '../../../protocols/manage/approvals/schema.ts'
+import { MemorySchema } from '../../../protocols/manage/memories/schema.ts'
 import { main } from '../../main.ts'
 import { tempFolder } from '../../testing/temp-folder.ts'
 import { createTestIo } from '../../testing/test-io.ts'
@@ -867,6 +868,30 @@ describe('remembering', () => {
     expect((await server.run('grants', 'revoke', 'beef')).out).toContain('The next such call asks again.')
     expect(server.sent().map(({ method, path }) => `${method} ${path}`)).toEqual([`DELETE /grants/${grant.grant_id}`])
     expect((await server.run('grants', 'revoke', 'dead')).err).toContain('No grant has the id "dead"')
+  })
+
+  test('what agents remember is listed and forgotten', async () => {
+    const memory = { ...exampleOf(MemorySchema), memory_id: 'beef', text: 'Likes \x1b[2Jtea.' }
+    const server = await openSocketServer({
+      'GET /memories': { memories: [memory], complete: false },
+      'DELETE /memories/beef': { ok: true },
+      'DELETE /memories': { forgotten: 2 },
+    })
+    expect((await server.run('memories')).out).toMatch(/\nbeef +ada +assistant +Likes <U\+001B>\[2Jtea\.[\s\S]*not all/)
+    expect((await server.run('memories', 'forget', 'beef')).out).toContain('Forgotten: Likes ')
+    expect((await server.run('memories', 'forget', 'dead')).err).toContain('No fact has the id "dead"')
+    expect((await server.run('memories', 'forget', '--all')).err).toContain('--all needs --owner')
+    expect((await server.run('memories', 'forget')).code).toBe(2)
+    expect((await server.run('memories', 'forget', '--all', '--owner', 'ada')).out).toBe(
+      'Forgotten: 2 facts about ada.\n',
+    )
+    expect(server.seen.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      'GET /memories?owner=*',
+      'GET /memories?owner=*',
+      'DELETE /memories/beef?owner=ada',
+      'GET /memories?owner=*',
+      'DELETE /memories?owner=ada',
+    ])
   })
 
   test('filters go to the server', async () => {

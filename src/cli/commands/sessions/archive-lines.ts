@@ -16,6 +16,7 @@ import {
   type Proposal,
   supervisedStatuses,
 } from '../../../domain/supervision/supervision.ts'
+import { notePlaces } from '../../../log/notes.ts'
 import type { ImportRecords } from '../../../store/ports/sessions.ts'
 import type { UsageRow } from '../../../store/ports/usage.ts'
 import { WorkMatchSchema } from '../../../supervision/records/record-view.ts'
@@ -96,6 +97,9 @@ export const note: z.ZodType<ChannelNote> = whole<ChannelNote>()({
   at: time,
 })
 
+/** An archive brings nothing for a channel in this way. */
+const kept = note.refine(({ channel }) => notePlaces.some((place) => place === channel), 'expected a known place')
+
 export const feedback: z.ZodType<Feedback> = whole<Feedback>()({
   messageId: z.string().min(1),
   by: z.string(),
@@ -172,6 +176,7 @@ export const recordsLine: z.ZodType<{ records: ArchivedRecords }> = z.strictObje
     grants: withoutDoubles(z.array(grant), ({ id }) => id).exactOptional(),
     instructions: withoutDoubles(z.array(instruction), ({ id }) => id).exactOptional(),
     pins: z.array(pin).exactOptional(),
+    notes: withoutDoubles(z.array(kept), ({ channel, key }) => JSON.stringify([channel, key])).exactOptional(),
     usage: withoutDoubles(z.array(usage), ({ sessionId, day, owner, agent, provider, model }) =>
       JSON.stringify([sessionId, day, owner, agent, provider, model]),
     ).exactOptional(),

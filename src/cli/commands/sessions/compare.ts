@@ -102,7 +102,7 @@ async function findBytes(blobs: Pick<Blobs, 'open'>, sha256: string): Promise<Fi
 }
 
 async function recordsIn(store: StoreReads, records: ArchivedRecords): Promise<Found[]> {
-  const { grants = [], instructions = [], pins = [], usage = [] } = records
+  const { grants = [], instructions = [], pins = [], usage = [], notes = [] } = records
   const found: Found[] = []
   const compare = (what: string, wanted: unknown, here: unknown) => {
     const isSame = canonicalJson(here) === canonicalJson(wanted)
@@ -112,6 +112,7 @@ async function recordsIn(store: StoreReads, records: ArchivedRecords): Promise<F
   for (const one of grants) compare(`grant ${one.id}`, one, await find.grant(one))
   for (const one of pins) compare(`policy of ${one.workspaceRoot}`, one, await find.pin(one))
   for (const one of usage) compare(`usage of session ${one.sessionId}`, one, await find.usage(one))
+  for (const one of notes) compare(`note of ${one.key} among ${one.channel}`, one, await find.note(one))
   for (const one of instructions) compare(`task ${one.id}`, one, await find.task(one))
   return found
 }

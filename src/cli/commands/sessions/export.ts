@@ -7,6 +7,7 @@ import { parseUuid } from '../../../domain/ids.ts'
 import type { SessionRecord } from '../../../domain/session/session.ts'
 import { systemErrorCode } from '../../../domain/system-error-code.ts'
 import type { Blobs } from '../../../files/keep/blob-folder.ts'
+import { notePlaces } from '../../../log/notes.ts'
 import type { UsageRow } from '../../../store/ports/usage.ts'
 import type { ReadOnlyStore, StoreReads } from '../../../store/store.ts'
 import { CliError, cannotCreate, usageError } from '../../cli-error.ts'
@@ -116,15 +117,16 @@ async function writeBytes(blobs: Pick<Blobs, 'open'>, sha256: string, size: numb
 
 const RECORDS_PER_LINE = 500
 
-/** What belongs to no session: grants, policies that operators allowed, tasks, usage, and the audit trail. */
+/** What belongs to no session: grants, policies that operators allowed, tasks, what agents keep about users, usage, and the audit trail. */
 async function* otherLines(stored: Pick<ReadOnlyStore, 'read'>, now: number): AsyncGenerator<string> {
-  const { grants, pins, instructions } = await stored.read(async (store) => ({
+  const { grants, pins, instructions, notes } = await stored.read(async (store) => ({
+    notes: (await Promise.all(notePlaces.map((place) => store.outbox.notes(place)))).flat(),
     grants: await store.grants.list({ now }),
     pins: await store.supervised.pins(),
     instructions: await store.supervised.instructions({ kind: 'task', isWaiting: true, limit: 1_000_000 }),
   }))
   const tasks = instructions.filter(({ sessionId }) => sessionId === null)
-  for (const [name, records] of Object.entries({ grants, pins, instructions: tasks })) {
+  for (const [name, records] of Object.entries({ grants, pins, instructions: tasks, notes })) {
     for (let i = 0; i < records.length; i += RECORDS_PER_LINE) {
       yield JSON.stringify({ records: { [name]: records.slice(i, i + RECORDS_PER_LINE) } })
     }

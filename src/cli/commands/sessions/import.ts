@@ -139,7 +139,7 @@ const conflictOf = async (store: Pick<Store, 'commit'>, command: Command): Promi
 
 /** The records of a line that are not here yet. Returns how many it refused. */
 async function importRecords(store: Store, records: ArchivedRecords, refuse: Refuse): Promise<number> {
-  const { grants = [], instructions = [], pins = [], usage = [] } = records
+  const { grants = [], instructions = [], pins = [], usage = [], notes = [] } = records
   const find = findersIn(store)
   let refused = 0
   /** Those that are missing here. */
@@ -161,6 +161,7 @@ async function importRecords(store: Store, records: ArchivedRecords, refuse: Ref
     instructions: await missing('a task', instructions, find.task),
     pins: await missing('a policy', pins, find.pin),
     usage: await missing('a row of usage', usage, find.usage),
+    notes: await missing('a note', notes, find.note),
   } as const
   const conflict = await conflictOf(store, command)
   if (conflict === null) return refused

@@ -41,7 +41,7 @@ describe('moving everything to another store', () => {
     expect(await run('sessions', 'compare', 'all.jsonl', '--data-dir', 'b')).toEqual({
       exitCode: 0,
       out: '',
-      err: 'Nothing differs: 3 sessions, 1 file, 6 other records, and 2 entries of the audit trail are the same.\n',
+      err: 'Nothing differs: 3 sessions, 1 file, 7 other records, and 2 entries of the audit trail are the same.\n',
     })
     expect(await run('sessions', 'import', '--all', 'all.jsonl', '--data-dir', 'b')).toMatchObject({
       exitCode: 0,

@@ -52,7 +52,10 @@ export function createSessionsCommand({ io, settle }: CommandContext): Command {
   add('export', 'Writes sessions with everything that belongs to them as JSON Lines.')
     .argument('[sessions...]', 'ids or names (default: all)')
     .option(...OWNER)
-    .option('--all', 'everything: also grants, allowed policies, tasks, usage and the audit trail')
+    .option(
+      '--all',
+      'everything: also grants, allowed policies, tasks, what agents remember, usage and the audit trail',
+    )
     .option('-o, --output <file>', 'a new file that only you can read (default: standard output)')
     .action(async (sessions: string[], options: StoreFlags & { owner?: string; output?: string; all?: boolean }) =>
       withStoredIn(await storePlace(options, io), io, (stored, blobs) =>

@@ -4,6 +4,7 @@ import { pageByPage } from '../../../domain/page-by-page.ts'
 import { present } from '../../../domain/present.ts'
 import type { AnyRecord } from '../../../domain/records/record.ts'
 import type { SessionRecord } from '../../../domain/session/session.ts'
+import type { ChannelNote } from '../../../domain/supervision/delivery.ts'
 import type { Grant } from '../../../domain/supervision/grant.ts'
 import {
   agentsProposalId,
@@ -85,6 +86,7 @@ export const findersIn = (store: StoreReads) => ({
   grant: ({ id }: Grant) => store.grants.get(id),
   pin: ({ workspaceRoot }: PolicyPin) => store.supervised.pin(workspaceRoot),
   usage: (row: UsageRow) => store.usage.row(row),
+  note: ({ channel, key }: ChannelNote) => store.outbox.note(channel, key),
   async task({ id, owner, workspaceRoot: root }: Instruction): Promise<Instruction | null> {
     const known = await store.supervised.instructions({ workspace: { owner, root }, limit: ALL })
     return known.find((one) => one.id === id) ?? null
