@@ -22,6 +22,7 @@ import { buildSupervision } from './build-supervision.ts'
 import { defaultsFrom } from './load-config.ts'
 import { openFiles } from './open-files.ts'
 import type { Telling } from './open-outbox.ts'
+import { createMcpSignIns } from './open-sign-ins.ts'
 
 export type Services = Awaited<ReturnType<typeof createServices>>
 /** What exists once the server can work. */
@@ -37,6 +38,7 @@ export async function createServices(parts: Telling, undo: AsyncDisposableStack)
   const started = startedAgents(supervision, defaultsFrom(settings))
   const { engine, approving, prices, dayLimits } = buildEngine({ ...parts, files, hostWork: hosted, started }, undo)
   const { lacks } = work
+  const signIns = createMcpSignIns(parts, elsewhere.signInAlerts)
   const spawner = createSpawner({
     ...elsewhere,
     ids: parts.ids,
@@ -80,6 +82,7 @@ export async function createServices(parts: Telling, undo: AsyncDisposableStack)
     inbox: createInbox({ store, log: sessionLog, feed, clock }),
     whoLooks,
     mcp,
+    signIns,
     elsewhere,
     work,
     spawner,

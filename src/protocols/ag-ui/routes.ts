@@ -59,7 +59,10 @@ export function createAgUiRoutes(deps: AgUiRoutesDeps): Route[] {
 
   async function capabilities(name: string | null, request: Request, reply: Reply): Promise<void> {
     const agent = engine.agents.get(name)
-    reply.json(200, capabilitiesOf(agent, version, await engine.agents.tools(agent.name, request.signal, request.principal.owner)))
+    reply.json(
+      200,
+      capabilitiesOf(agent, version, await engine.agents.tools(agent.name, request.signal, request.principal.owner)),
+    )
   }
 
   const { get, post } = routeHeads('ag-ui', 'user')
