@@ -18,6 +18,7 @@ import { createPolicyRoutes } from '../protocols/manage/policy/routes.ts'
 import { createPushRoutes } from '../protocols/manage/push/routes.ts'
 import { createSearchRoutes } from '../protocols/manage/search/routes.ts'
 import { createSessionRoutes } from '../protocols/manage/sessions/routes.ts'
+import { createMcpSignInRoutes } from '../protocols/manage/sign-ins/routes.ts'
 import { createStatsRoutes, type StatsRoutesDeps } from '../protocols/manage/stats/routes.ts'
 import { createSupervisionRoutes } from '../protocols/manage/supervision/routes.ts'
 import { createTokenRoutes } from '../protocols/manage/tokens/routes.ts'
@@ -40,6 +41,7 @@ export function createManagedRoutes(parts: Working & Later, readStats: StatsRout
     ...createChannelRoutes(parts),
     ...createPushRoutes(parts),
     ...createToolRoutes(services),
+    ...createMcpSignInRoutes({ desk: services.signIns, base: parts.consoleUrl }),
     ...createTokenRoutes({ tokens, stepUp, operators, dataDir, clock }),
     ...createDeviceRoutes({
       ...parts.signIn,

@@ -23,6 +23,7 @@ import { buildSupervision } from './build-supervision.ts'
 import { defaultsFrom } from './load-config.ts'
 import { openFiles } from './open-files.ts'
 import type { Telling } from './open-outbox.ts'
+import { createMcpSignIns } from './open-sign-ins.ts'
 
 export type Services = Awaited<ReturnType<typeof createServices>>
 /** What exists once the server can work. */
@@ -40,6 +41,7 @@ export async function createServices(parts: Telling, undo: AsyncDisposableStack)
   const built = { ...parts, files, hostWork: hosted, started, memories }
   const { engine, approving, prices, dayLimits } = buildEngine(built, undo)
   const { lacks } = work
+  const signIns = createMcpSignIns(parts, elsewhere.signInAlerts)
   const spawner = createSpawner({
     ...elsewhere,
     ids: parts.ids,
@@ -83,6 +85,7 @@ export async function createServices(parts: Telling, undo: AsyncDisposableStack)
     inbox: createInbox({ store, log: sessionLog, feed, clock }),
     whoLooks,
     mcp,
+    signIns,
     elsewhere,
     work,
     spawner,

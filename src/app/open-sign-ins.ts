@@ -5,9 +5,12 @@ import type { Clock } from '../domain/clock.ts'
 import type { Logger } from '../domain/logger.ts'
 import type { Connections } from '../outgoing/connections.ts'
 import type { ProxyVariables } from '../outgoing/proxy-choice.ts'
+import type { SignInAlerts } from '../supervision/sign-ins/sign-in-alerts.ts'
+import { createSignInDesk, type SignInDesk } from '../supervision/sign-ins/sign-in-desk.ts'
 import type { Network } from '../tools/http/service/service-http.ts'
-import { authServerOf } from '../tools/mcp/auth/sign-in.ts'
+import { type AuthServer, authServerOf } from '../tools/mcp/auth/sign-in.ts'
 import type { SignIns } from '../tools/mcp/auth/sign-ins.ts'
+import type { Known } from './open-access.ts'
 
 /** How much of an answer of an authorization server is read. */
 const MOST_BYTES = 256 * 1024
@@ -43,5 +46,28 @@ export async function openSignIns(
     log,
     fetch: pool.fetch,
     guarded: (url, allowPrivate) => createGuardedFetch({ http, clock, version }, url, allowPrivate),
+  })
+}
+
+/** Opens them on the store, with whoever is told of them. */
+export function createMcpSignIns(
+  { mcpSignIns: signIns, replica, consoleUrl: base, parts, audit, clock }: Known,
+  alerts: SignInAlerts,
+): SignInDesk {
+  signIns?.open({
+    store: replica.shared,
+    base,
+    listener: {
+      needed: (server, user, why) => void alerts.needed(server, user, why),
+      done: (server, user) => void alerts.done(server, user),
+    },
+  })
+  const uses = ({ definition: { tools } }: Known['parts'][number], { name, url }: AuthServer): boolean =>
+    tools.some((one) => one.type === 'mcp' && one.name === name && authServerOf(one)?.url === url)
+  return createSignInDesk({
+    signIns,
+    agentsOf: (server) => parts.filter((one) => uses(one, server)).map(({ definition }) => definition.name),
+    audit,
+    now: () => clock.now(),
   })
 }

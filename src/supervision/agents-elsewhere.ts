@@ -42,9 +42,11 @@ import { createRecordChanges } from './sessions/await-record.ts'
 import { createSupervisedSessions } from './sessions/create-supervised-sessions.ts'
 import type { Operators } from './sessions/may-command.ts'
 import { createMcpConnections } from './sessions/mcp-connections.ts'
+import { createOpenSession } from './sessions/open-session.ts'
 import { createTakeStep, isSupervisedSession } from './sessions/take-step.ts'
 import { createWhileWorking } from './sessions/while-working.ts'
-import type { WorkspaceSession } from './sessions/workspace-session.ts'
+import { createServerSession, type WorkspaceSession } from './sessions/workspace-session.ts'
+import { createSignInAlerts } from './sign-ins/sign-in-alerts.ts'
 import { createStalls } from './stalls/create-stalls.ts'
 import type { PushNudge } from './stalls/stalls.ts'
 import type { Workspaces } from './workspace/allowed-workspace.ts'
@@ -119,6 +121,13 @@ export function createAgentsElsewhere(deps: ElsewhereDeps) {
     isConnected,
     onMode: messenger.modeChanged,
     onEnd: messenger.tell,
+  })
+  const openSession = createOpenSession({ ...shared, maxOpen, place: null })
+  const signInAlerts = createSignInAlerts({
+    takeStep,
+    sessionOf: createServerSession({ store, openSession, takeStep }),
+    ids,
+    logger,
   })
   const records = createRecords({ waits: store.waits, log })
   const prompts = createPrompts({ records, takeStep, operators })
@@ -216,6 +225,7 @@ export function createAgentsElsewhere(deps: ElsewhereDeps) {
     records,
     prompts,
     stalls,
+    signInAlerts,
     operators,
     takeStep,
     changes,

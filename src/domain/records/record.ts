@@ -193,9 +193,11 @@ export interface Standby extends WaitBase, DecidedRecord {
   instruction: string | null
 }
 
-/** An agent elsewhere has been silent for too long. */
+/** An agent elsewhere has been silent for too long, or an MCP server needs a sign-in. */
 export interface Alert extends WaitBase, DecidedRecord {
   wait: 'alert'
+  /** Absent: an agent is silent. */
+  signIn?: { server: string; url: string; why: string }
   status: StatusOf<'alert'>
   supervised: Pick<AskedElsewhere, 'host'>
   lastTool: string | null
@@ -270,6 +272,7 @@ export const isAsked = (record: SupervisedRecord): record is AskedRecord => reco
 
 /** What a person can do about a record while it waits, in the order in which it is offered. */
 export function actionNamesOf(record: PersonRecord): readonly ActionName[] {
+  if (record.wait === 'alert' && record.signIn !== undefined) return ['dismiss']
   if (record.wait !== 'approval') return recordKinds[record.wait].actions
   const names: readonly ActionName[] = recordKinds.approval.actions[record.kind]
   // The protocol of a hosted agent takes yes or no to a call.

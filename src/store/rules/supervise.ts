@@ -125,7 +125,8 @@ const hasEnded = (before: SessionRecord, { supervision }: SessionRecord): boolea
   (supervision.status === 'terminated' || supervision.status === 'interrupted')
 
 /** No agent asks it, so it needs none that works. */
-const isOfWorkspace = (wait: SupervisedRecord): boolean => wait.wait === 'approval' && wait.kind === 'policy'
+const isOfWorkspace = (wait: SupervisedRecord): boolean =>
+  (wait.wait === 'approval' && wait.kind === 'policy') || (wait.wait === 'alert' && wait.signIn !== undefined)
 
 /** The agent may be about to ask at the moment when its session ends. */
 function refuseAfterEnd({ id, supervision }: SessionRecord): void {

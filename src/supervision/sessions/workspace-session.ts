@@ -25,6 +25,7 @@ interface WorkspaceSessionDeps {
   takeStep: TakeStep
   /** See `Supervision.place`. */
   place: string | null
+  host?: string
 }
 
 /** Opens it the first time. */
@@ -33,6 +34,7 @@ export function createWorkspaceSession({
   openSession,
   takeStep,
   place,
+  host = WORKSPACE_HOST,
 }: WorkspaceSessionDeps): WorkspaceSession {
   async function find(id: string): Promise<SupervisedSession | null> {
     const found = await store.sessions.get(id)
@@ -51,7 +53,7 @@ export function createWorkspaceSession({
       return (await takeStep(id, () => ({ supervision: { channelId } }))).session
     }
     if (found !== null) return found
-    const values = { workspaceRoot, channelId, host: WORKSPACE_HOST, tokenId: '', mode: 'hybrid' } as const
+    const values = { workspaceRoot, channelId, host, tokenId: '', mode: 'hybrid' } as const
     try {
       return await openSession(owner, { ...values, status: 'interrupted' }, id, { unlisted: true })
     } catch (error) {
@@ -67,6 +69,12 @@ export function createWorkspaceSession({
     }
   }
 }
+
+/** For records about an MCP server, the same way. It has no folder, so every replica opens the same one. */
+export const createServerSession =
+  (deps: Omit<WorkspaceSessionDeps, 'place'>) =>
+  (owner: string, { name, url }: { name: string; url: string }): Promise<SupervisedSession> =>
+    createWorkspaceSession({ ...deps, place: null, host: name })(owner, { path: `mcp:${name}:${url}`, channelId: null })
 
 /** Always the same for the same owner and folder, so that two that open it at once open one. A UUID of the kind that everybody makes as they like. */
 function idOf(what: readonly unknown[]): string {

@@ -1,3 +1,4 @@
+import { ServerError } from '../../domain/errors.ts'
 import type { Alert } from '../../domain/records/record.ts'
 import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import type { Caller } from '../../domain/supervision/decision.ts'
@@ -104,12 +105,13 @@ export function createStalls(deps: StallsDeps): Stalls {
   async function settle(
     by: Caller,
     alertId: string,
-    reason: string | null,
+    what: 'dismiss' | 'stop',
     more: (now: SessionNow) => Changes,
   ): Promise<Alert> {
-    const alert = await open(by, alertId)
+    const alert = what === 'stop' ? ofAgent(await open(by, alertId)) : await open(by, alertId)
     const { result: isDone } = await takeStep(alert.sessionId, (now): Step<boolean> => {
       if (!now.waiting.some(({ id }) => id === alert.id)) return { result: false }
+      const reason = what === 'stop' ? 'The session was stopped.' : null
       const patch = { status: 'dismissed', reason, ...decidedNow(by, now.at) } as const
       return { ...more(now), result: true, settle: [{ id: alert.id, patch }] }
     })
@@ -125,7 +127,7 @@ export function createStalls(deps: StallsDeps): Stalls {
   return {
     async nudge(by, alertId, text) {
       if (text !== undefined) checkText(text)
-      const alert = await open(by, alertId)
+      const alert = ofAgent(await open(by, alertId))
       const session = await sessionOf(alert.sessionId)
       const details = escalatedTo(operators, by, session.owner)
       await send(session, { alert, text, source: `${by.user} via ${wayOf(by)}`, details })
@@ -161,13 +163,13 @@ export function createStalls(deps: StallsDeps): Stalls {
     },
 
     dismiss: (by, alertId) =>
-      settle(by, alertId, null, (now) => ({
+      settle(by, alertId, 'dismiss', (now) => ({
         supervision: { silence: { ms: 0, seenAt: now.at }, nudgeCount: 0 },
         audit: [aboutAlert('stall_dismissed', now, by, alertId, operators)],
       })),
 
     stop: (by, alertId) =>
-      settle(by, alertId, 'The session was stopped.', (now) => ({
+      settle(by, alertId, 'stop', (now) => ({
         supervision: { status: 'terminated' },
         events: [activityEvent(ids.uuid(), 'terminated', { by: by.user, alert_id: alertId }, now.at)],
         audit: [aboutAlert('terminated', now, by, alertId, operators)],
@@ -193,6 +195,12 @@ export function createStalls(deps: StallsDeps): Stalls {
       }
     },
   }
+}
+
+/** Throws `invalid_request` for an alert that is about no agent. */
+function ofAgent(alert: Alert): Alert {
+  if (alert.signIn === undefined) return alert
+  throw new ServerError('invalid_request', 'This alert is about an MCP server. Sign in to it, or dismiss the alert.')
 }
 
 function alarmed({ at }: SessionNow, alert: Alert): Changes {

@@ -213,6 +213,7 @@ const kinds: { [Kind in RecordKind]: z.ZodType<RecordOf<Kind>> } = {
   alert: whole<RecordOf<'alert'>>()({
     ...head('alert'),
     ...decided,
+    signIn: z.strictObject({ server: z.string(), url: z.string(), why: z.string() }).exactOptional(),
     // An alert is about no call.
     tool: z.string(),
     supervised: z.strictObject({ host: z.string() }),

@@ -7,12 +7,13 @@ import { action, isPerson, type KindWords, stop, type Verdict } from './kind-wor
 export const alert: KindWords<Alert> = {
   view,
   body: bodyOf,
-  actions: () => ({ nudge, dismiss, stop: stopSession }),
+  actions: ({ signIn }) => (signIn === undefined ? { nudge, dismiss, stop: stopSession } : { dismiss: leave }),
   verdict,
   endedAlone: ({ status }) => status === 'self_recovered',
 }
 
 function view(alert: Alert): KindView {
+  if (alert.signIn !== undefined) return signInView(alert.signIn)
   const { status, lastTool, nudgeCount } = alert
   const isEscalated = status === 'escalated'
   return {
@@ -28,7 +29,22 @@ function view(alert: Alert): KindView {
   }
 }
 
-function bodyOf({ nudgeMessage, progressSnapshot }: Alert, { prompt }: RecordScene): BodyPart[] {
+const signInView = ({ server, url }: NonNullable<Alert['signIn']>): KindView => ({
+  label: 'Sign-in',
+  mark: 'alarm',
+  asks: 'needs a sign-in',
+  title: `The MCP server ${server} needs a sign-in`,
+  gist: '',
+  brief: 'Its tools are missing until somebody signs in.',
+  risk: null,
+  facts: [fact('Address', url)],
+})
+
+function bodyOf({ signIn, nudgeMessage, progressSnapshot }: Alert, { prompt }: RecordScene): BodyPart[] {
+  if (signIn !== undefined) {
+    const how = `Sign in on the page of an agent that uses it, or with: quarterdeck connect mcp ${signIn.server}`
+    return [...prose('', 'server', signIn.why), ...prose('', 'server', how)]
+  }
   return [
     ...prose('', 'server', 'It may sit in a dialog of its own, or be done.'),
     ...prose('The last nudge', 'person', nudgeMessage),
@@ -64,6 +80,13 @@ const dismiss = action('dismiss', {
   done: 'Dismissed. The next silence counts from here.',
 })
 
+const leave = action('dismiss', {
+  label: 'Dismiss',
+  takes: 'nothing',
+  confirm: { title: 'Go on without the server?', help: 'Its tools stay away. You can sign in later all the same.' },
+  done: 'Dismissed. Nobody is told again before the next sign-in.',
+})
+
 const stopSession: RecordAction = {
   ...stop,
   label: 'Stop session',
@@ -71,7 +94,8 @@ const stopSession: RecordAction = {
   done: 'The session is stopped.',
 }
 
-function verdict({ status, nudgeCount, decidedBy }: Alert): Verdict | null {
+function verdict({ status, nudgeCount, decidedBy, signIn }: Alert): Verdict | null {
+  if (status === 'self_recovered' && signIn !== undefined) return { word: 'Signed in', tone: 'good' }
   if (status === 'self_recovered') {
     return { word: recoveredWord(nudgeCount), tone: 'good', more: 'The agent reports again.' }
   }

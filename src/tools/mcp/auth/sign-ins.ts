@@ -335,7 +335,10 @@ export function createSignIns(servers: readonly AuthServer[], deps: SignInsDeps)
 
     /** The address to open in a browser. Throws a ServerError that says what is wrong with the server or its settings. */
     async begin({ server, user, by, browser }: BeginOptions): Promise<{ link: string }> {
-      const { store } = parts()
+      const { store, base } = parts()
+      if (base === '') {
+        throw new ServerError('config_invalid', 'Nobody can come back here: set channels.public_url to the address of this server.')
+      }
       const state = randomBytes(32).toString('base64url')
       const before = (await read(keyOf(server, user)))?.record
       const from = await oauth(server)

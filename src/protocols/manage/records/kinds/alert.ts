@@ -25,6 +25,10 @@ const shape = {
   alert_id: z.string(),
   ...elsewhereShape,
   status: z.enum(wireStatusesOf('alert')),
+  sign_in: z
+    .strictObject({ server: z.string(), url: z.string(), why: z.string() })
+    .exactOptional()
+    .describe('The MCP server that needs a sign-in. Left out: an agent is silent.'),
   last_tool: z.string().nullable(),
   last_activity_at: time,
   idle_seconds: z.number().describe('When the alert was made.'),
