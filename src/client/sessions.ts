@@ -3,6 +3,8 @@
 import type { RunEvent } from './ag-ui-event.ts'
 import { at, type CallOptions, type Calls, type PageOptions, queryOf } from './connection.ts'
 import type {
+  AppAnswer,
+  AppRequest,
   FeedItem,
   FeedTaken,
   GivenFeedback,
@@ -96,6 +98,8 @@ export interface SessionReads {
   ): Promise<GivenFeedback>
   /** Names a session. Blank or null: it has its automatic title again. */
   rename(id: string, title: string | null, options?: CallOptions): Promise<SessionTitle>
+  /** What an app of an MCP server asks for. Resolves to the result as MCP has it. */
+  app(id: string, request: AppRequest, options?: CallOptions): Promise<AppAnswer['result']>
   /** For operators: what the step that began with this event has sent to its model. */
   step(id: string, seq: number, options?: CallOptions): Promise<Step>
   /** Everything as one document. */
@@ -104,7 +108,7 @@ export interface SessionReads {
   exportMarkdown(id: string, options?: CallOptions): Promise<string>
 }
 
-export function createSessionReads({ get, post, json, text, page, listPage }: Calls): SessionReads {
+export function createSessionReads({ get, post, postOnce, json, text, page, listPage }: Calls): SessionReads {
   return {
     async list({ signal, ...query } = {}) {
       const { list, next, total } = await listPage<Session>(`/sessions${queryOf({ ...query })}`, { signal })
@@ -128,6 +132,8 @@ export function createSessionReads({ get, post, json, text, page, listPage }: Ca
     rate: (messageId, feedback, options) => post(at('messages', messageId, '/feedback'), feedback, options),
     rename: (id, title, { signal } = {}) =>
       json({ method: 'PATCH', path: at('sessions', id), body: { title }, signal }),
+    // Once: a call of a tool must not be repeated by itself.
+    app: async (id, request, options) => (await postOnce<AppAnswer>(at('sessions', id, '/apps'), request, options)).result,
     step: (id, seq, options) => get(at('sessions', id, `/steps/${seq}`), options),
     exportMarkdown: (id, { signal } = {}) =>
       text({ method: 'GET', path: at('sessions', id, '/export?format=markdown'), signal }),

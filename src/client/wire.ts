@@ -58,6 +58,8 @@ export type { RecordView } from '../protocols/manage/records/schema.ts'
 export type { Search, SearchResult } from '../protocols/manage/search/schema.ts'
 export type {
   AnsweredRun,
+  AppAnswer,
+  AppRequest,
   GivenFeedback,
   MessageFeedback,
   Run,

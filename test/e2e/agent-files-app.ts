@@ -38,13 +38,15 @@ export async function startAgentFiles(
     dataDir: join(directory, 'data'),
     tools: Object.fromEntries(agents.slice(0, 1).map(({ name }) => [name, tools])),
   })
-  const { url, tokens, engine } = await app.listen()
+  const { url, tokens, engine, newConsoleCode } = await app.listen()
   const owner = await tokens.create({ name: 'owner', user: LOCAL_USER, role: 'user' }, 'test')
   const opened = undo.move()
   return {
     url,
     directory,
     engine,
+    /** What the server prints for the person who starts it. It works once. */
+    link: async (path = '') => `${url}/console${path}#code=${await newConsoleCode()}`,
     /** The header with the token of the user that requests without a token count as. */
     asOwner: { Authorization: `Bearer ${owner.token}` },
     /** The header with an operator's token. */

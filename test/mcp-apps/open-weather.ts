@@ -1,6 +1,6 @@
 // The whole server with an agent that has the weather server, and a scripted model that shows the weather in Hamburg.
 
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startAgentFiles } from '../e2e/agent-files-app.ts'
 
@@ -38,8 +38,14 @@ tools:
       ],
     },
   })
+  // Passkeys work at localhost, so the console moves there.
+  const url = app.url.replace('127.0.0.1', 'localhost')
   return {
     ...app,
+    url,
+    link: async (path?: string) => (await app.link(path)).replace(app.url, url),
+    /** The app from now on. */
+    setPage: (html: string) => writeFile(join(app.directory, 'page.html'), html),
     /** What the server's tools for apps were called with. */
     calls: () => readFile(join(app.directory, 'calls.txt'), 'utf8').catch(() => ''),
   }

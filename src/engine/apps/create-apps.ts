@@ -9,11 +9,13 @@ import { APP_ACTIVITY } from '../../domain/session/event.ts'
 import type { StoredMessage } from '../../domain/session/message.ts'
 import { refuseSupervised, type SessionRecord } from '../../domain/session/session.ts'
 import type { AuditRecord } from '../../domain/supervision/audit.ts'
+import { refuseOtherAgent } from '../../domain/supervision/token-role.ts'
 import { canonicalJson, sha256 } from '../../json/digest.ts'
 import { jsonProblem } from '../../json/json-limits.ts'
 import { jsonCheckOf } from '../../json/json-schema.ts'
 import type { ServerTool, ToolApp, ToolCallRequest, ToolOutcome } from '../../tools/tool.ts'
 import type { EngineParts } from '../create-engine.ts'
+import type { Starter } from '../ports/runs.ts'
 import type { AgentParts } from '../run/run-scope.ts'
 import { resultForApp } from './app-activity.ts'
 
@@ -30,8 +32,7 @@ export interface AppRequest {
   app: string
   method: string
   params: unknown
-  /** The user who looks at the app. */
-  by: string
+  by: Starter
 }
 
 /** An app that sends requests without end must not keep the server busy. */
@@ -44,7 +45,11 @@ export function createApps(parts: EngineParts): Apps {
   /** Open requests of each session. */
   const open = new Map<string, number>()
 
-  async function answer(session: SessionRecord, { app: id, method, params, by }: AppRequest): Promise<unknown> {
+  async function answer(
+    session: SessionRecord,
+    { app: id, method, params, by: { owner: by, onlyAgent } }: AppRequest,
+  ): Promise<unknown> {
+    refuseOtherAgent(onlyAgent, session.agent)
     const app = shownApp((await store.messages.known(session.id, [id]))[0])
     const agent = agents.get(app?.agent ?? '')
     if (app === null || agent === undefined) throw noSuchApp(id)

@@ -34,6 +34,8 @@ const policyFor = (frameOrigins: readonly string[]): string =>
     "font-src 'self'",
     "manifest-src 'self'",
     "worker-src 'self'",
+    // Apps of MCP servers, in a frame of ours. This also keeps an app from leaving for another page.
+    "frame-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
     `frame-ancestors ${frameOrigins.length === 0 ? "'none'" : frameOrigins.join(' ')}`,

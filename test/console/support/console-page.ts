@@ -24,7 +24,7 @@ export interface ConsolePage {
 /** Opens the link that the server printed, and waits until the console is there. */
 export async function signIn(
   browser: Browser,
-  house: ConsoleHouse,
+  house: Pick<ConsoleHouse, 'url' | 'link'>,
   { at = '', ...context }: { at?: string } & BrowserContextOptions = {},
 ): Promise<ConsolePage> {
   const own = await browser.newContext({ viewport: DESK, ...context })

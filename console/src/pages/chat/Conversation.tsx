@@ -138,6 +138,7 @@ function Talking({ id, isKnown, log }: { id: string; isKnown: boolean; log: Log 
     versions: branch.versions,
     turnTo: branch.turnTo,
     sessionId: isKnown ? id : null,
+    suggest: isOpen ? (text: string) => composer.current?.restore({ text, files: [] }) : null,
   }
   return (
     <ChatLayout

@@ -2,6 +2,7 @@ import type { ActivityItem } from '../../data/transcript.ts'
 import { sentence } from '../../words.ts'
 import { CutText } from '../CutText.tsx'
 import { HealthIcon } from '../icons.ts'
+import { lazyPart } from '../lazy-part.tsx'
 import styles from './ActivityLine.module.css'
 import { Fold } from './Fold.tsx'
 import { useIsOpen } from './open-rows.ts'
@@ -12,8 +13,17 @@ interface Step {
   status: string
 }
 
-/** What a tool or an agent elsewhere shows beside the conversation: a checklist as such, everything else by its name and its values. */
-export default function ActivityLine({ item }: { item: ActivityItem }) {
+const AppView = lazyPart(() => import('./AppView.tsx'))
+const SummaryFold = lazyPart(() => import('./SummaryFold.tsx'))
+
+/** What a tool or an agent elsewhere shows beside the conversation. */
+export default function Activity({ item }: { item: ActivityItem }) {
+  if (item.name === 'mcp-apps') return <AppView item={item} />
+  return item.name === 'summary' ? <SummaryFold item={item} /> : <ActivityLine item={item} />
+}
+
+/** A checklist is shown as such, everything else by its name and its values. */
+function ActivityLine({ item }: { item: ActivityItem }) {
   const steps = stepsIn(item.content.progress) ?? stepsIn(planIn(item.content.entries))
   const [isOpen, setOpen] = useIsOpen(item.key, steps !== null)
   const done = steps?.filter(({ status }) => status === 'done').length ?? 0

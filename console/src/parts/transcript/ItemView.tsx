@@ -45,8 +45,7 @@ const AnswerActions = lazyPart(async () => ({ default: (await actions()).AnswerA
 const OwnActions = lazyPart(async () => ({ default: (await actions()).OwnActions }), Nothing)
 const Versions = lazyPart(async () => ({ default: (await actions()).Versions }), Nothing)
 const ToolCard = lazyPart(() => import('./ToolCard.tsx'))
-const ActivityLine = lazyPart(() => import('./ActivityLine.tsx'))
-const SummaryFold = lazyPart(() => import('./SummaryFold.tsx'))
+const Activity = lazyPart(() => import('./ActivityLine.tsx'))
 const RunEnd = lazyPart(() => import('./RunEnd.tsx'))
 const QuestionLine = lazyPart(() => import('./QuestionLine.tsx'))
 
@@ -72,7 +71,7 @@ function drawItem({ item, isDocked, isLastOfTurn, piece = null, isNewest }: Item
     case 'end':
       return <RunEnd item={item} isNewest={isNewest} />
     case 'activity':
-      return item.name === 'summary' ? <SummaryFold item={item} /> : <ActivityLine item={item} />
+      return <Activity item={item} />
     case 'note':
       return <Note name={item.name} text={item.text} />
   }

@@ -11,6 +11,8 @@ export interface Conversation {
   turnTo: (key: string) => void
   /** Whose messages can be linked to and answers judged. */
   sessionId: string | null
+  /** Puts words into the field for the next message. Nothing is sent. */
+  suggest: ((text: string) => void) | null
 }
 
 export const ConversationContext = createContext<Conversation>({
@@ -19,4 +21,5 @@ export const ConversationContext = createContext<Conversation>({
   versions: new Map(),
   turnTo: () => {},
   sessionId: null,
+  suggest: null,
 })

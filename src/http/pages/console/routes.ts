@@ -49,6 +49,15 @@ export function createConsoleRoutes({ isOpen, basePath, folder, frameOrigins }: 
     },
     {
       ...publicPage,
+      path: '/console/app-frame',
+      summary: 'For a browser: the frame in which the console shows an app',
+      describe: describeFrame,
+      handle: !isOpen
+        ? closed
+        : async (request, reply) => (await import('./app-frame.ts')).answerAppFrame(request, reply, frameOrigins),
+    },
+    {
+      ...publicPage,
       path: '/talk/*path',
       summary: 'For a browser: the page on which users talk',
       describe: () => describe('A chat, such as `chat/{id}`, or one of the files of the page. May be empty.', {}),
@@ -93,6 +102,22 @@ function queryOf({ url = '' }: IncomingMessage): string {
 const MOVED: RouteDescription['responses'] = {
   307: { description: 'The same page at `localhost`.', headers: { Location: 'The address.' } },
 }
+
+const domains = z.string().optional()
+
+const describeFrame = (): RouteDescription => ({
+  tag: 'Pages',
+  description: 'Empty, and sandboxed. The console writes an app of an MCP server into it.',
+  query: {
+    connect: domains.describe(
+      'Where the app may connect to, such as `https://api.example.com`. Several times for several.',
+    ),
+    resource: domains.describe('Where it may load scripts, styles, pictures and fonts from.'),
+    frame: domains.describe('What it may show in frames.'),
+  },
+  responses: { 200: { description: 'The frame.', content: { 'text/html; charset=utf-8': { schema: z.string() } } } },
+  errors: [],
+})
 
 const describe = (path: string, more: RouteDescription['responses']): RouteDescription => ({
   params: { path: z.string().describe(path) },

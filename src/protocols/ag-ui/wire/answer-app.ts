@@ -7,6 +7,7 @@ import { isRecord } from '../../../domain/is-record.ts'
 import { AG_UI_VERSION } from '../../../domain/session/event.ts'
 import type { SessionRecord } from '../../../domain/session/session.ts'
 import { openEventStream } from '../../shared/events/stream-events.ts'
+import { starterOf } from '../../shared/request/caller.ts'
 import { type AgUiInput, APP_REQUEST } from './decode-input.ts'
 import type { InputCall, RunInputDeps } from './run-input.ts'
 
@@ -34,7 +35,7 @@ export async function answerApp(
   const { serverHash: app, method, params } = appRequestIn(input)
   const asked = async (): Promise<unknown> => {
     if (session === null) throw noSuchApp(app)
-    return engine.apps.request(session, { app, method, params, by: request.principal.owner })
+    return engine.apps.request(session, { app, method, params, by: starterOf(request.principal) })
   }
   // The app is told of a failure in the result: an error of the run would be shown as one of the conversation.
   const result = await asked().catch((error: unknown) => {

@@ -35,6 +35,7 @@ import { shownIdOf } from '../../shared/request/session-row.ts'
 import { askedBy, messageInput, startHeaderSchemas } from '../../shared/request/start-headers.ts'
 import { routeHeads } from '../../shared/route-heads.ts'
 import { refuseHostChoice } from '../../shared/supervised/host-choices.ts'
+import { createAppRoutes } from './app-routes.ts'
 import { decodeNewMessage, idOf, NewMessageSchema, sessionParams, sessionTag } from './decode.ts'
 import { foreignRunView, runView } from './encode.ts'
 import { createLogRoutes, type LogRoutesDeps } from './log-routes.ts'
@@ -62,6 +63,7 @@ export const createSessionRoutes = (deps: SessionRoutesDeps): Route[] => [
   ...sessionRoutes(deps),
   ...createLogRoutes(deps),
   ...createPeopleRoutes(deps),
+  ...createAppRoutes(deps),
   ...runRoutes(deps),
 ]
 

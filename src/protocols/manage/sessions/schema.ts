@@ -83,6 +83,18 @@ export const GivenFeedbackSchema = z
   .meta({ example: { message_id: 'm2', session_id: 'holiday', feedback: [exampleFeedback] } })
 export type GivenFeedback = z.output<typeof GivenFeedbackSchema>
 
+export const AppRequestSchema = z.strictObject({
+  app: z.string().max(300).describe('The message id of the activity that shows the app.'),
+  method: z.enum(['resources/read', 'tools/call']),
+  params: z.record(z.string(), z.unknown()).describe('As MCP has them.'),
+})
+export type AppRequest = z.output<typeof AppRequestSchema>
+
+export const AppAnswerSchema = z
+  .strictObject({ result: z.record(z.string(), z.unknown()).describe('As MCP has it.') })
+  .meta({ id: 'AppAnswer', example: { result: { content: [{ type: 'text', text: 'Fine in Hamburg.' }] } } })
+export type AppAnswer = z.output<typeof AppAnswerSchema>
+
 export const SessionTitleSchema = z
   .strictObject({ session_id: z.string(), title: z.string() })
   .meta({ example: { session_id: 'holiday', title: 'Holidays in May' } })
