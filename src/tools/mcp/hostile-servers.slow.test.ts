@@ -417,7 +417,7 @@ describe('a server over HTTP', () => {
 
     await expect(open.tools()).rejects.toMatchObject(
       failure(
-        `requires authorization. OAuth sign-in to MCP servers is not supported. Put a token into its \`headers\`, for example \`Authorization: Bearer \${MY_TOKEN}\`.`,
+        `requires authorization. If people sign in to it (OAuth), write \`auth: {}\` for it. Otherwise put a token into its \`headers\`, for example \`Authorization: Bearer \${MY_TOKEN}\`.`,
       ),
     )
   })
@@ -531,10 +531,10 @@ describe('a server over HTTP', () => {
     })
     await using open = openServer(http.settings)
     const slow = await open.tool('slow')
-    expect(await slow.call(toolCall({}), never)).toEqual({ content: 'call 1 in session 1', isError: false })
+    expect(await slow.call(toolCall({}), never)).toMatchObject({ content: 'call 1 in session 1', isError: false })
     forgetful = true
 
-    expect(await slow.call(toolCall({}), never)).toEqual({ content: 'call 2 in session 2', isError: false })
+    expect(await slow.call(toolCall({}), never)).toMatchObject({ content: 'call 2 in session 2', isError: false })
   })
 })
 

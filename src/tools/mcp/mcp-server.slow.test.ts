@@ -45,6 +45,7 @@ describe('the everything server over stdio', () => {
     expect(sum?.action?.({})).toMatch(/^calls get-sum of the MCP server \S+: \S*node .*$/)
     expect(sum).toEqual({
       location: 'server',
+      app: expect.objectContaining({ tool: 'get-sum', resourceUri: null }),
       action: expect.any(Function),
       binding: expect.any(String),
       name: 'e_get_sum',

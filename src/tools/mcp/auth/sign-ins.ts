@@ -337,7 +337,10 @@ export function createSignIns(servers: readonly AuthServer[], deps: SignInsDeps)
     async begin({ server, user, by, browser }: BeginOptions): Promise<{ link: string }> {
       const { store, base } = parts()
       if (base === '') {
-        throw new ServerError('config_invalid', 'Nobody can come back here: set channels.public_url to the address of this server.')
+        throw new ServerError(
+          'config_invalid',
+          'Nobody can come back here: set channels.public_url to the address of this server.',
+        )
       }
       const state = randomBytes(32).toString('base64url')
       const before = (await read(keyOf(server, user)))?.record
