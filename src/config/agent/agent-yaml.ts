@@ -193,9 +193,12 @@ function checkPolicy({ approval, tools }: AgentYaml, report: Report): void {
   report(['approval', 'policy'], `nothing uses this policy, so its rules have no effect. ${advice}`)
 }
 
+/** Of an agent with `memory: true`. */
+const memoryTools: readonly string[] = ['remember', 'recall', 'forget']
+
 function checkMemory({ memory, tools }: AgentYaml, report: Report): void {
   for (const [index, { name }] of tools.entries()) {
-    if (!memory || !['remember', 'recall', 'forget'].includes(name)) continue
+    if (!memory || !memoryTools.includes(name)) continue
     report(
       ['tools', index, 'name'],
       `with memory: true the agent has a tool ${name} already. Give this one another name`,
@@ -203,10 +206,10 @@ function checkMemory({ memory, tools }: AgentYaml, report: Report): void {
   }
 }
 
-function checkTestCases({ tools, test_cases: cases, judge }: AgentYaml, report: Report): void {
+function checkTestCases({ tools, test_cases: cases, judge, memory }: AgentYaml, report: Report): void {
   // MCP servers, OpenAPI files and other agents add tools that this file does not name.
   const isWhole = tools.every((tool) => tool.type !== 'mcp' && tool.type !== 'agent' && !('openapi' in tool))
-  const names = tools.map(({ name }) => name)
+  const names = [...tools.map(({ name }) => name), ...(memory ? memoryTools : [])]
   for (const [index, test] of cases.entries()) {
     if (test.judge !== undefined && judge === undefined) {
       const advice = 'At the top level, write e.g. judge: { provider: openai, name: gpt-5-mini }'
