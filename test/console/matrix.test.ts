@@ -87,9 +87,11 @@ const views: readonly View[] = [
   { name: 'usage', path: () => '/usage', states: USUAL },
   { name: 'health', path: () => '/health', states: ONE_THING },
   { name: 'audit', path: () => '/audit', states: [...USUAL, '10,000 items'], manyPath: '/audit' },
-  ...['devices', 'passkeys', 'keys', 'push', 'grants', 'channels', 'theme', 'keyboard', 'about'].map((part) => ({
-    ...{ name: `settings ${part}`, path: () => `/settings/${part}`, states: part === 'devices' ? ONE_THING : [] },
-  })),
+  ...['devices', 'passkeys', 'keys', 'push', 'grants', 'memories', 'channels', 'theme', 'keyboard', 'about'].map(
+    (part) => ({
+      ...{ name: `settings ${part}`, path: () => `/settings/${part}`, states: part === 'devices' ? ONE_THING : [] },
+    }),
+  ),
   { name: 'settings', path: () => '/settings', states: [] },
   { name: 'no such page', path: () => '/nowhere', states: [] },
 ]

@@ -4,6 +4,7 @@ export const settingsSections = [
   { id: 'passkeys', name: 'Passkeys' },
   { id: 'push', name: 'Notifications' },
   { id: 'grants', name: 'Remembered answers' },
+  { id: 'memories', name: 'Memories' },
   { id: 'channels', name: 'Channels' },
   { id: 'keys', name: 'Access tokens' },
   { id: 'theme', name: 'Theme' },

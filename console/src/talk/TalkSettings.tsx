@@ -2,6 +2,7 @@ import { useTitle } from '../app/title.ts'
 import { isFramed } from '../base.ts'
 import { usePlace } from '../data/place.ts'
 import { KeyboardPart, ThemePart } from '../pages/settings/look-parts.tsx'
+import { MemoriesPart } from '../pages/settings/memories/MemoriesPart.tsx'
 import { Section } from '../pages/settings/Section.tsx'
 import { BackLink } from '../parts/BackLink.tsx'
 import { Button } from '../parts/Button.tsx'
@@ -25,6 +26,7 @@ export default function TalkSettings() {
     >
       <div className={styles.parts}>
         <Account />
+        <MemoriesPart ofOthers={false} />
         <ThemePart />
         <KeyboardPart />
       </div>

@@ -27,6 +27,31 @@ const minimal = `name: bench
 model: { provider: openai, name: fake, base_url: "http://127.0.0.1:9199/v1", api_key: none }
 instructions: { inline: You are a test. }`
 
+describe('memory', () => {
+  const tool = (name: string) => `{ type: client, name: ${name}, description: Looks at something. }`
+  const agent = (more: string) => `name: a\nmodel: { provider: demo }\ninstructions: hi\nmemory: true\n${more}`
+
+  test('is off unless the file asks for it', () => {
+    expect([load(minimal).memory, load(`${minimal}\nmemory: false`).memory, load(agent('')).memory]).toEqual([
+      undefined,
+      undefined,
+      true,
+    ])
+  })
+
+  test('brings three tools: no other tool has their names, and test cases may expect them', () => {
+    expect(mistakes(agent(`tools: [${tool('look')}, ${tool('recall')}]`))).toEqual([
+      expect.stringMatching(/tools\[1\]\.name: with memory: true the agent has a tool recall already/),
+    ])
+    expect(mistakes(agent('test_cases: [{ name: n, input: hi, tools: [remember] }]'))).toEqual([])
+  })
+
+  test('has no effect beside host', () => {
+    const hosted = mistakes('name: a\nhost: { command: my-agent, workspace: . }\nmemory: true')
+    expect(hosted).toContainEqual(expect.stringContaining('memory: this has no effect beside host. The program keeps'))
+  })
+})
+
 describe('a correct agent file', () => {
   test('can be short, because everything else has a default', () => {
     expect(load(minimal)).toEqual({

@@ -15,6 +15,7 @@ import {
   KeyIcon,
   PasskeyIcon,
   ThemeIcon,
+  ThinkIcon,
 } from '../../parts/icons.ts'
 import { Page } from '../../parts/Page.tsx'
 import { Empty } from '../../parts/States.tsx'
@@ -24,6 +25,7 @@ import { DevicesPart } from './devices/DevicesPart.tsx'
 import { GrantsPart } from './grants/GrantsPart.tsx'
 import { KeysPart } from './keys/KeysPart.tsx'
 import { KeyboardPart, ThemePart } from './look-parts.tsx'
+import { MemoriesPart } from './memories/MemoriesPart.tsx'
 import { PasskeysPart } from './passkeys/PasskeysPart.tsx'
 import { PushPart } from './push/PushPart.tsx'
 import styles from './SettingsPage.module.css'
@@ -86,6 +88,7 @@ const parts: Readonly<Record<SettingsSection, { icon: ComponentType; part: Compo
   passkeys: { icon: PasskeyIcon, part: PasskeysPart },
   push: { icon: AlertIcon, part: PushPart },
   grants: { icon: ApprovalIcon, part: GrantsPart },
+  memories: { icon: ThinkIcon, part: MemoriesPart },
   channels: { icon: ChannelIcon, part: ChannelsPart },
   keys: { icon: KeyIcon, part: KeysPart },
   theme: { icon: ThemeIcon, part: ThemePart },
