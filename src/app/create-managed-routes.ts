@@ -15,6 +15,7 @@ import { createFileRoutes } from '../protocols/manage/files/routes.ts'
 import { createInboxRoutes } from '../protocols/manage/inbox/routes.ts'
 import { createPolicyRoutes } from '../protocols/manage/policy/routes.ts'
 import { createPushRoutes } from '../protocols/manage/push/routes.ts'
+import { createScheduleRoutes } from '../protocols/manage/schedules/routes.ts'
 import { createSearchRoutes } from '../protocols/manage/search/routes.ts'
 import { createSessionRoutes } from '../protocols/manage/sessions/routes.ts'
 import { createStatsRoutes, type StatsRoutesDeps } from '../protocols/manage/stats/routes.ts'
@@ -59,6 +60,7 @@ export function createManagedRoutes(parts: Working & Later, readStats: StatsRout
       },
     }),
     ...createManagedAgentRoutes({ ...services, tests: parts.tests, checkAgentText: createCheckAgentText(services) }),
+    ...createScheduleRoutes({ schedules: parts.schedules.load }),
     ...createAuditRoutes(services),
     ...createUsageRoutes(services),
     ...createPolicyRoutes({ ...services, ...services.elsewhere, workspaces: parts.workspaces }),

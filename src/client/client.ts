@@ -6,6 +6,7 @@ import { ClientError, errorOfProblem, jsonObject } from './client-error.ts'
 import { at, type Call, type CallOptions, createCalls, createConnection, sleep } from './connection.ts'
 import { createOversightClient, type OversightClient } from './oversight.ts'
 import { resumingStream, SILENCE_MS, type SseMessage } from './read-sse.ts'
+import { createSchedulesClient, type SchedulesClient } from './schedules.ts'
 import {
   createSearch,
   createSessionReads,
@@ -30,6 +31,7 @@ export type {
   UsageGroup,
   UsageOptions,
 } from './oversight.ts'
+export type { SchedulesClient } from './schedules.ts'
 export type {
   FeedEvent,
   FeedOptions,
@@ -109,7 +111,7 @@ export interface SendOptions extends StartOptions {
 export type Followed = { run: string } | { session: string }
 
 /** Every method throws `ClientError`, or the reason of its signal. A repeated POST never starts a second run. */
-export interface Client extends Approvals, SupervisionClient, SignInClient, OversightClient {
+export interface Client extends Approvals, SupervisionClient, SignInClient, OversightClient, SchedulesClient {
   /** Sends a message and waits for the whole answer. Throws `waiting` (202) if the run waits for a person. */
   chat(agent: string, message: string, options?: ChatOptions): Promise<ChatAnswer>
   /**
@@ -194,6 +196,7 @@ export function createClient(options: ClientOptions): Client {
     search: createSearch(calls),
     ...createSignIn(calls),
     ...createOversightClient(calls, connection.once),
+    ...createSchedulesClient(calls),
 
     async *feed({ sessions = [], after, signal } = {}) {
       const query = sessions.map((one) => `session=${encodeURIComponent(one)}`).join('&')
