@@ -16,6 +16,7 @@ import { createInboxRoutes } from '../protocols/manage/inbox/routes.ts'
 import { createMemoryRoutes } from '../protocols/manage/memories/routes.ts'
 import { createPolicyRoutes } from '../protocols/manage/policy/routes.ts'
 import { createPushRoutes } from '../protocols/manage/push/routes.ts'
+import { createScheduleRoutes } from '../protocols/manage/schedules/routes.ts'
 import { createSearchRoutes } from '../protocols/manage/search/routes.ts'
 import { createSessionRoutes } from '../protocols/manage/sessions/routes.ts'
 import { createMcpSignInRoutes } from '../protocols/manage/sign-ins/routes.ts'
@@ -62,6 +63,7 @@ export function createManagedRoutes(parts: Working & Later, readStats: StatsRout
       },
     }),
     ...createManagedAgentRoutes({ ...services, tests: parts.tests, checkAgentText: createCheckAgentText(services) }),
+    ...createScheduleRoutes({ schedules: parts.schedules.load }),
     ...createAuditRoutes(services),
     ...createUsageRoutes(services),
     ...createMemoryRoutes(services),

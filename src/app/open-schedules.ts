@@ -14,6 +14,8 @@ export interface OpenSchedules {
 
 const PLACE = 'kept schedules'
 const TOPIC = 'schedules'
+/** A channel that takes lines is named after the one beside it, which people know. */
+const LINES = /:lines$/
 const AGAIN_MS = 5_000
 /** One server tells the results at a time. If it dies, another one does after this time. */
 const TELLS_MS = 10_000
@@ -30,11 +32,8 @@ export function openSchedules(parts: Working): OpenSchedules {
       agents,
       engine: services.engine,
       notes,
-      async queue(channel, line) {
-        const lines = channels.find(({ name, say }) => name === `${channel}:lines` && say !== undefined)
-        if (lines !== undefined) await outbox.queue(lines.name, line)
-        return lines !== undefined
-      },
+      channels: channels.flatMap(({ name, say }) => (say === undefined ? [] : [name.replace(LINES, '')])),
+      queue: (channel, line) => outbox.queue(`${channel}:lines`, line),
       asHolder: (work) => services.jobs.asHolder('schedule results', TELLS_MS, work),
       tellOthers: () => replica.changes.tell(TOPIC),
       clock,

@@ -28,6 +28,7 @@ export async function checkAgents(config: LoadedConfig, deps: AgentCheckDeps): P
     if (problem !== null) issues.push(issueOf(config, agent.name, ['model'], problem))
     issues.push(...(await hostIssues(config, agent, deps.io, true)))
     issues.push(...(await toolIssues(agent, config, deps)))
+    issues.push(...(await scheduleIssues(config, agent, deps.io, true)))
   }
   return distinctIssues(issues)
 }
@@ -42,6 +43,28 @@ export function missingCommands({ agents, places }: LoadedConfig, io: Io): Confi
       return [places.get(agent.name)?.(['tools', index, 'command'], message) ?? issueWithoutLine(message)]
     }),
   )
+}
+
+/** Single times that are over: a file may keep them. */
+export async function scheduleWarnings(config: LoadedConfig, io: Io): Promise<ConfigIssue[]> {
+  const found = config.agents.map((agent) => scheduleIssues(config, agent, io, false))
+  return (await Promise.all(found)).flat()
+}
+
+async function scheduleIssues(
+  { places }: LoadedConfig,
+  { name, schedules = [] }: AgentDefinition,
+  { clock }: Io,
+  isRefused: boolean,
+): Promise<ConfigIssue[]> {
+  const issues: ConfigIssue[] = []
+  for (const [index, { times }] of schedules.entries()) {
+    const { timesProblem } = await import('../schedules/times.ts')
+    const problem = (times.type === 'cron') === isRefused ? timesProblem(times, clock.now()) : null
+    if (problem === null) continue
+    issues.push(places.get(name)?.(['schedules', index, times.type], problem) ?? issueWithoutLine(problem))
+  }
+  return issues
 }
 
 /** What is missing for hosted agents on this machine, and does not keep the server from starting. */

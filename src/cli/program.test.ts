@@ -175,7 +175,11 @@ describe('the command line', () => {
 
   test('a word is the name of one command, whatever stands before it, unless it says the same of other things', () => {
     // `policy` is about the policy files of workspaces, in `ctl` too: there about those that wait for a yes.
-    const SAME = new Set(['list', 'create', 'export', 'restore', 'policy', 'revoke'])
+    // A schedule is paused, resumed, run and removed, as an agent, a command and a passkey are.
+    const SAME = new Set([
+      ...['list', 'create', 'export', 'restore', 'policy', 'revoke'],
+      ...['pause', 'resume', 'run', 'remove'],
+    ])
     const names = new Map<string, string[]>()
     const note = (command: Command, words: string): void => {
       for (const child of command.commands) {

@@ -7,6 +7,7 @@ import { at, type Call, type CallOptions, createCalls, createConnection, sleep }
 import { createMemoriesClient, type MemoriesClient } from './memories.ts'
 import { createOversightClient, type OversightClient } from './oversight.ts'
 import { resumingStream, SILENCE_MS, type SseMessage } from './read-sse.ts'
+import { createSchedulesClient, type SchedulesClient } from './schedules.ts'
 import {
   createSearch,
   createSessionReads,
@@ -32,6 +33,7 @@ export type {
   UsageGroup,
   UsageOptions,
 } from './oversight.ts'
+export type { SchedulesClient } from './schedules.ts'
 export type {
   FeedEvent,
   FeedOptions,
@@ -111,7 +113,13 @@ export interface SendOptions extends StartOptions {
 export type Followed = { run: string } | { session: string }
 
 /** Every method throws `ClientError`, or the reason of its signal. A repeated POST never starts a second run. */
-export interface Client extends Approvals, SupervisionClient, SignInClient, OversightClient, MemoriesClient {
+export interface Client
+  extends Approvals,
+    SupervisionClient,
+    SignInClient,
+    OversightClient,
+    MemoriesClient,
+    SchedulesClient {
   /** Sends a message and waits for the whole answer. Throws `waiting` (202) if the run waits for a person. */
   chat(agent: string, message: string, options?: ChatOptions): Promise<ChatAnswer>
   /**
@@ -197,6 +205,7 @@ export function createClient(options: ClientOptions): Client {
     ...createSignIn(calls),
     ...createOversightClient(calls, connection.once),
     ...createMemoriesClient(calls),
+    ...createSchedulesClient(calls),
 
     async *feed({ sessions = [], after, signal } = {}) {
       const query = sessions.map((one) => `session=${encodeURIComponent(one)}`).join('&')

@@ -133,7 +133,8 @@ export function createSessionReads({ get, post, postOnce, json, text, page, list
     rename: (id, title, { signal } = {}) =>
       json({ method: 'PATCH', path: at('sessions', id), body: { title }, signal }),
     // Once: a call of a tool must not be repeated by itself.
-    app: async (id, request, options) => (await postOnce<AppAnswer>(at('sessions', id, '/apps'), request, options)).result,
+    app: async (id, request, options) =>
+      (await postOnce<AppAnswer>(at('sessions', id, '/apps'), request, options)).result,
     step: (id, seq, options) => get(at('sessions', id, `/steps/${seq}`), options),
     exportMarkdown: (id, { signal } = {}) =>
       text({ method: 'GET', path: at('sessions', id, '/export?format=markdown'), signal }),

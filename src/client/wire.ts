@@ -55,6 +55,7 @@ export type { Approval, Change } from '../protocols/manage/records/kinds/approva
 export type { Prompt } from '../protocols/manage/records/kinds/prompt.ts'
 export type { Standby } from '../protocols/manage/records/kinds/standby.ts'
 export type { RecordView } from '../protocols/manage/records/schema.ts'
+export type { NewSchedule, Schedule, ScheduleTime } from '../protocols/manage/schedules/schema.ts'
 export type { Search, SearchResult } from '../protocols/manage/search/schema.ts'
 export type {
   AnsweredRun,

@@ -20,7 +20,7 @@ export type Schedules = ReturnType<typeof createSchedules>
 export type ShownTime = PastTime & { status: RunStatus | null }
 export type ShownSchedule = Schedule & { next: number | null; past: ShownTime[] }
 
-interface SchedulesDeps extends Pick<TellDeps, 'queue' | 'asHolder'> {
+interface SchedulesDeps extends Pick<TellDeps, 'channels' | 'queue' | 'asHolder'> {
   agents: readonly AgentDefinition[]
   engine: Pick<Engine, 'agents' | 'runs' | 'sessions'>
   notes: Notes
@@ -71,6 +71,12 @@ export function createSchedules(deps: SchedulesDeps) {
       if (problem !== null) {
         const problems = [{ pointer: `/${settings.times.type}`, detail: problem }]
         throw new ServerError('invalid_request', 'The schedule has no times.', { problems })
+      }
+      const unknown = settings.notify.find((channel) => !deps.channels.includes(channel))
+      if (unknown !== undefined) {
+        const known = deps.channels.length === 0 ? 'There are none' : `Send one of ${deps.channels.join(', ')}`
+        const detail = `${JSON.stringify(unknown)} is not a channel that takes results. ${known}.`
+        throw new ServerError('invalid_request', detail, { problems: [{ pointer: '/notify', detail }] })
       }
       const added = await kept.add(name, settings)
       await changed()

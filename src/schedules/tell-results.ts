@@ -14,8 +14,10 @@ import type { KeptSchedules, PastTime, Schedule } from './kept-schedules.ts'
 export interface TellDeps {
   kept: Pick<KeptSchedules, 'change'>
   runs: Pick<Engine['runs'], 'get' | 'continuation' | 'follow'>
-  /** Queues a line for a channel. False: there is no such channel, or it takes no lines. Throws `limit`. */
-  queue(channel: string, line: Omit<ChannelLine, 'n'>): Promise<boolean>
+  /** Channels that take lines. */
+  channels: readonly string[]
+  /** Queues a line for one of them. Throws `limit`. */
+  queue(channel: string, line: Omit<ChannelLine, 'n'>): Promise<void>
   /** Where several servers share the store, one of them does it at a time. */
   asHolder(work: () => Promise<void>): Promise<void>
   clock: Pick<Clock, 'now'>
@@ -28,7 +30,7 @@ const MOST_CHARS = 20_000
 
 /** Gives in how many ms to ask again; null: nothing is to be told. */
 export function createTellResults(deps: TellDeps) {
-  const { kept, runs, queue, asHolder, clock, logger } = deps
+  const { kept, runs, channels, queue, asHolder, clock, logger } = deps
 
   return async (schedules: readonly Schedule[]): Promise<number | null> => {
     const untold = schedules.flatMap((schedule) =>
@@ -51,7 +53,7 @@ export function createTellResults(deps: TellDeps) {
     if (run !== null) {
       const line = {
         kind: 'line',
-        id: `${id} ${run.id}`,
+        id: run.id,
         at: run.finishedAt ?? clock.now(),
         sessionId: run.sessionId,
         by: 'agent',
@@ -60,8 +62,8 @@ export function createTellResults(deps: TellDeps) {
         thread: null,
       } as const
       for (const channel of settings.notify) {
-        const isThere = await queue(channel, line)
-        if (!isThere) logger.warn('a schedule notifies a channel that is not there', { schedule: id, agent, channel })
+        if (channels.includes(channel)) await queue(channel, line)
+        else logger.warn('a schedule notifies a channel that is not there', { schedule: id, agent, channel })
       }
     }
     await kept.change(id, (was) => ({

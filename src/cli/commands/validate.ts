@@ -2,16 +2,17 @@ import { Command } from 'commander'
 import { agentPaths, type LoadedConfig, loadConfig } from '../../app/load-config.ts'
 import { ConfigError, type ConfigIssue, formatIssue, issueWithoutLine } from '../../config/config-error.ts'
 import { type AgentDefinition, answersWith, modelName } from '../../domain/agent/agent.ts'
+import { scheduleId } from '../../domain/agent/schedule.ts'
 import type { Skill } from '../../domain/agent/skill.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { silentLogger } from '../../domain/logger.ts'
 import { createKeychain } from '../../operators/credentials/keychain.ts'
-import { checkAgents, hostWarnings, missingCommands, toolCount } from '../check-agents.ts'
+import { checkAgents, hostWarnings, missingCommands, scheduleWarnings, toolCount } from '../check-agents.ts'
 import { type CheckFlags, type CommandContext, examples } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import type { Io } from '../terminal/io.ts'
 import { styleFor } from '../terminal/style.ts'
-import { counted } from '../terminal/terminal-text.ts'
+import { counted, localTime } from '../terminal/terminal-text.ts'
 
 export function createValidateCommand({ version, io, settle }: CommandContext): Command {
   return new Command('validate')
@@ -40,7 +41,11 @@ export async function validate(
     const config = loadConfig({ files, flags: {}, settingsFile: options.config }, io)
     issues = nothingHere(files, config, io) ?? (await refused(config, version, io))
     if (issues.length === 0) agents = config.agents
-    const missing = [...missingCommands(config, io), ...(await hostWarnings(config, io))]
+    const missing = [
+      ...missingCommands(config, io),
+      ...(await hostWarnings(config, io)),
+      ...(await scheduleWarnings(config, io)),
+    ]
     warnings = [...config.warnings, ...missing.map(formatIssue)]
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
@@ -56,12 +61,30 @@ export async function validate(
   for (const agent of agents) {
     io.stdout.write(`${style.green('ok')}  ${describe(agent)}\n`)
     for (const skill of agent.skills ?? []) io.stdout.write(`      skill ${skillLine(skill)}\n`)
+    for (const line of await scheduleLines(agent, io)) io.stdout.write(`      ${line}\n`)
   }
   for (const issue of issues) io.stderr.write(`${formatIssue(issue)}\n`)
   for (const warning of warnings) io.stderr.write(`${errorStyle.yellow('warning:')} ${warning}\n`)
   if (ok) return exitCodes.ok.code
   io.stderr.write(`\n${errorStyle.red(counted(issues.length, 'problem'))}\n`)
   return exitCodes.usage.code
+}
+
+const MOST_SHOWN = 3
+
+/** When each schedule comes next, if the server started now. */
+async function scheduleLines({ name: agent, schedules = [] }: AgentDefinition, { clock }: Io): Promise<string[]> {
+  if (schedules.length === 0) return []
+  const { delayOf, timesOf } = await import('../../schedules/times.ts')
+  return schedules.map((one) => {
+    const { next } = timesOf(one, clock.now())
+    const delay = delayOf(scheduleId(agent, one.name), one.jitterMs)
+    const coming: number[] = []
+    for (let at = next(clock.now()); at !== null && coming.length < MOST_SHOWN; at = next(at)) coming.push(at + delay)
+    const zone = one.times.type === 'cron' ? one.times.timeZone : 'UTC'
+    const shown = coming.map((at) => localTime(at, zone).slice(0, 16)).join(', ')
+    return `schedule ${one.name}: ${shown === '' ? 'never again' : `next ${shown} (${zone})`}`
+  })
 }
 
 /** Null if there is something to check: a file, or an agent that the environment describes. */

@@ -41,7 +41,7 @@ describe('memory', () => {
 
   test('brings three tools: no other tool has their names, and test cases may expect them', () => {
     expect(mistakes(agent(`tools: [${tool('look')}, ${tool('recall')}]`))).toEqual([
-      expect.stringMatching(/tools\[1\]\.name: with memory: true the agent has a tool recall already/),
+      expect.stringMatching(/tools\[1\]\.name: with `memory` the agent has a tool recall already/),
     ])
     expect(mistakes(agent('test_cases: [{ name: n, input: hi, tools: [remember] }]'))).toEqual([])
   })

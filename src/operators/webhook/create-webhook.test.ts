@@ -13,7 +13,7 @@ import {
   samplePrompt,
 } from '../testing/sample-waits.ts'
 import { testPost } from '../testing/test-post.ts'
-import { createWebhook, type WebhookOptions, webhookHeaders } from './create-webhook.ts'
+import { createWebhook, createWebhookLines, type WebhookOptions, webhookHeaders } from './create-webhook.ts'
 import { openReceiver } from './testing/webhook-stand-in.ts'
 
 const secret = `whsec_${Buffer.from('a secret of at least 24 bytes').toString('base64')}`
@@ -160,4 +160,29 @@ test('the signature is that of the example of Standard Webhooks', () => {
   expect(webhookHeaders('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', message)['webhook-signature']).toBe(
     'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
   )
+})
+
+test('lines are messages of their own, under the id of the line however often it is tried', async () => {
+  const { received, url } = await openReceiver(secret)
+  const lines = createWebhookLines({
+    settings: { name: 'pager', url, kinds: [] },
+    ...{ secret, feedView, post: testPost(), clock: createSystemClock(), traceOf: async () => undefined },
+  })
+  const line = {
+    kind: 'line',
+    id: 'run-1',
+    at: 0,
+    sessionId: 's1',
+    by: 'agent',
+    level: 'success',
+    thread: null,
+  } as const
+  const delivery = { channel: lines.name, count: 1, nextTryAt: 0, item: { ...line, text: 'daily: Done.' } }
+  await lines.say?.({ ...delivery, n: 1, attempts: 0, item: { ...delivery.item, n: 1 } }, never)
+  await lines.say?.({ ...delivery, n: 2, attempts: 1, item: { ...delivery.item, n: 2 } }, never)
+
+  const data = { level: 'success', session_id: 's1', text: 'daily: Done.' }
+  const payload = { type: 'line.success', timestamp: '1970-01-01T00:00:00.000Z', data }
+  const message = { id: 'webhook:pager:lines:run-1', payload }
+  expect(received).toEqual([message, message])
 })

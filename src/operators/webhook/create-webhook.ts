@@ -3,7 +3,7 @@
 import { createHmac } from 'node:crypto'
 import { isoTime } from '../../domain/clock.ts'
 import type { Delivery } from '../../domain/supervision/delivery.ts'
-import { traceHeaders } from '../../domain/telemetry.ts'
+import { type TraceContext, traceHeaders } from '../../domain/telemetry.ts'
 import type { ChannelParts, OpenedChannels } from '../channel-parts.ts'
 import { createTroubleWatch } from '../notifications/post.ts'
 import { DeliveryFailed, type OperatorChannel } from '../operator.ts'
@@ -23,16 +23,62 @@ export async function openWebhooks(
 ): Promise<OpenedChannels> {
   const { webhook_secret: secret } = parts.credentials
   if (secret === null) return { channels: [], chat: null }
-  const channels = parts.settings.map((settings) => () => createWebhook({ ...parts, settings, secret }))
+  const channels = parts.settings.flatMap((settings) => {
+    const options = { ...parts, settings, secret }
+    return [() => createWebhook(options), () => createWebhookLines(options)]
+  })
   return { channels, chat: null }
 }
 
-export function createWebhook({ settings, secret, feedView, post, traceOf, clock }: WebhookOptions): OperatorChannel {
-  const name = `webhook:${settings.name}`
+/** Posts signed messages under the name of a channel. */
+function createSender(name: string, { settings, secret, post, clock }: WebhookOptions) {
   const url = new URL(settings.url)
   /** The receiver has said that it wants nothing more. It is asked again after a restart. */
   let isGone = false
   const { watched, trouble } = createTroubleWatch(name)
+  return {
+    async send(message: { id: string; body: object; trace?: TraceContext | undefined }, signal: AbortSignal) {
+      const gone = new DeliveryFailed(`${url.host} answered ${GONE} and wants no more messages.`, { giveUp: true })
+      if (isGone) throw gone
+      const body = JSON.stringify(message.body)
+      const signed = webhookHeaders(secret, { id: message.id, at: clock.now(), body })
+      const headers = { ...traceHeaders(message.trace), ...signed }
+      const posted = post({ url, headers, body, isOurs: true }, signal, (one) => one === GONE)
+      await watched(
+        posted.then(({ status }) => {
+          isGone = status === GONE
+          if (isGone) throw gone
+        }),
+      )
+    },
+    trouble: () => trouble(isGone),
+  }
+}
+
+/** What is said to people and nobody answers: how the run of a schedule has ended. */
+export function createWebhookLines(options: WebhookOptions): OperatorChannel {
+  const name = `webhook:${options.settings.name}:lines`
+  const { send, trouble } = createSender(name, options)
+  return {
+    name,
+    surface: 'remote',
+    concerns: () => false,
+    deliver: async () => null,
+    async say({ item }, signal) {
+      if (item === null) return
+      const { id, at, level, sessionId, text } = item
+      const data = { level, session_id: sessionId, text }
+      await send({ id: `${name}:${id}`, body: { type: `line.${level}`, timestamp: isoTime(at), data } }, signal)
+    },
+    trouble,
+    close: async () => {},
+  }
+}
+
+export function createWebhook(options: WebhookOptions): OperatorChannel {
+  const { settings, feedView, traceOf, clock } = options
+  const name = `webhook:${settings.name}`
+  const { send, trouble } = createSender(name, options)
 
   function bodyOf({ item, count }: Delivery): object {
     if (item === null) return { type: 'feed.missed', timestamp: isoTime(clock.now()), data: { count } }
@@ -45,22 +91,11 @@ export function createWebhook({ settings, secret, feedView, post, traceOf, clock
     surface: 'remote',
     concerns: (item) => isOfKind(item, settings.kinds),
     async deliver(delivery, signal) {
-      const gone = new DeliveryFailed(`${url.host} answered ${GONE} and wants no more messages.`, { giveUp: true })
-      if (isGone) throw gone
-      const body = JSON.stringify(bodyOf(delivery))
       const trace = delivery.item === null ? undefined : await traceOf(delivery.item)
-      const signed = webhookHeaders(secret, { id: idOf(name, delivery), at: clock.now(), body })
-      const headers = { ...traceHeaders(trace), ...signed }
-      const posted = post({ url, headers, body, isOurs: true }, signal, (one) => one === GONE)
-      await watched(
-        posted.then(({ status }) => {
-          isGone = status === GONE
-          if (isGone) throw gone
-        }),
-      )
+      await send({ id: idOf(name, delivery), body: bodyOf(delivery), trace }, signal)
       return null
     },
-    trouble: () => trouble(isGone),
+    trouble,
     close: async () => {},
   }
 }

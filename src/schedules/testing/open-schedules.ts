@@ -50,7 +50,7 @@ interface Options {
 export function openTestSchedules({ clock, settings = [daily], engine: options, logger = silentLogger }: Options) {
   const opened = openEngine({ clock, ...options })
   const { engine, store, log, ids } = opened
-  const told: Omit<ChannelLine, 'n'>[] = []
+  const told: (Omit<ChannelLine, 'n'> & { channel: string })[] = []
   const agents: AgentDefinition[] = [{ ...testAgent, schedules: settings }]
   const notes = createNotes({ log, outbox: store.outbox, clock })
 
@@ -59,10 +59,9 @@ export function openTestSchedules({ clock, settings = [daily], engine: options, 
       agents,
       engine,
       notes,
+      channels: ['slack:C1', 'webhook:pager'],
       queue: async (channel, line) => {
-        if (channel === 'webhook:gone') return false
-        told.push(line)
-        return true
+        told.push({ channel, ...line })
       },
       asHolder: (work) => work(),
       tellOthers: async () => {},

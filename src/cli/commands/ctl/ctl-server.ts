@@ -82,6 +82,8 @@ export interface CtlServer {
   page(path: string): Promise<Page>
   /** Throws `ClientError` with what the server refused. The passphrase is asked for if the server wants it. */
   post(path: string, body?: object): Promise<unknown>
+  /** The same, for what is changed. */
+  patch(path: string, body: object): Promise<unknown>
   /** The same, for what is taken back. */
   delete(path: string): Promise<unknown>
   /** For streams. It tries again for ever while the server is away; `onAway` hears of each try. */
@@ -153,6 +155,7 @@ async function openCtlServer(options: CtlFlags, io: Io): Promise<CtlServer> {
     get: async (path) => (await ask({ method: 'GET', path })).json(),
     page: async (path) => await pageIn(await ask({ method: 'GET', path })),
     post: (path, body = {}) => send({ method: 'POST', path, body }),
+    patch: (path, body) => send({ method: 'PATCH', path, body }),
     delete: (path) => send({ method: 'DELETE', path }),
     patientConnection: (onAway) =>
       createConnection({
