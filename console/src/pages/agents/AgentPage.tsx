@@ -16,6 +16,7 @@ import { Tabs } from '../../parts/Tabs.tsx'
 import { AgentFigures } from './AgentFigures.tsx'
 import { AgentFile } from './AgentFile.tsx'
 import styles from './AgentPage.module.css'
+import { McpSignIns } from './McpSignIns.tsx'
 import { TestCases } from './TestCases.tsx'
 import { ToolList } from './ToolList.tsx'
 import { TryModel } from './TryModel.tsx'
@@ -66,6 +67,7 @@ export function AgentPage({ name }: { name: string }) {
           {tab === 'tools' && (
             <>
               <About agent={data} />
+              <McpSignIns agent={name} />
               <AgentFigures agent={name} />
               {data.host === null && <ToolList tools={data.tools} />}
             </>
