@@ -21,6 +21,8 @@ import type {
   AuditEntry,
   DraftPolicy,
   Health,
+  McpSignIn,
+  McpSignInLink,
   MyLimits,
   PolicyDraft,
   PolicyVerdict,
@@ -82,6 +84,13 @@ export interface OversightClient {
       options?: CallOptions & { cases?: readonly string[] },
     ): AsyncGenerator<TestCaseEvent | TestsDone, void, undefined>
   }
+  /** The MCP servers that people sign in to. */
+  mcpSignIns: {
+    list(options?: CallOptions): Promise<McpSignIn[]>
+    /** The address to open in a browser. */
+    begin(id: string, options?: CallOptions): Promise<McpSignInLink>
+    end(id: string, options?: CallOptions): Promise<void>
+  }
   /** Checks the text of an agent file against the schema alone. */
   validateAgent(text: string, options?: CallOptions): Promise<ValidatedAgent>
   /** What the policy of a workspace would say about a request. */
@@ -95,7 +104,7 @@ export interface OversightClient {
   health(options?: CallOptions): Promise<Health>
 }
 
-export function createOversightClient({ get, post, page }: Calls, once: Connection['once']): OversightClient {
+export function createOversightClient({ get, post, remove, page }: Calls, once: Connection['once']): OversightClient {
   const toPolicy =
     <Request extends object, Answer>(verb: string) =>
     (request: Request, options?: CallOptions): Promise<Answer> =>
@@ -131,6 +140,11 @@ export function createOversightClient({ get, post, page }: Calls, once: Connecti
           throw brokenBy(error, signal)
         }
       },
+    },
+    mcpSignIns: {
+      list: async (options) => (await get<{ sign_ins: McpSignIn[] }>('/sign-ins', options)).sign_ins,
+      begin: (id, options) => post(at('sign-ins', id), {}, options),
+      end: (id, options) => remove(at('sign-ins', id), options),
     },
     validateAgent: (text, options) => post('/validate/agent', { text }, options),
     tryPolicy: toPolicy('try'),

@@ -69,6 +69,7 @@ export type {
   SessionTitle,
   Step,
 } from '../protocols/manage/sessions/schema.ts'
+export type { McpSignIn, McpSignInLink } from '../protocols/manage/sign-ins/schema.ts'
 export type { Stats } from '../protocols/manage/stats/schema.ts'
 export type {
   Checkpoint,

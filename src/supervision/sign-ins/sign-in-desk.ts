@@ -6,13 +6,13 @@ import type { Caller } from '../../domain/supervision/decision.ts'
 import { sha256 } from '../../json/digest.ts'
 
 /** An MCP server that wants a sign-in. */
-interface Server {
+export interface SignInServer {
   name: string
   url: string
   auth: { per: 'server' | 'user' }
 }
 
-interface State {
+interface SignInState {
   issuer: string | null
   scope: string | null
   at: number | null
@@ -22,9 +22,9 @@ interface State {
 }
 
 /** The sign-ins themselves: `tools/mcp/auth/sign-ins.ts`. */
-export interface SignInPort<S extends Server> {
+export interface SignInPort<S extends SignInServer> {
   servers: readonly S[]
-  state(server: S, user: string | null): Promise<State>
+  state(server: S, user: string | null): Promise<SignInState>
   begin(options: { server: S; user: string | null; by: string; browser: string | null }): Promise<{ link: string }>
   end(
     back: Record<'state' | 'code' | 'iss' | 'error', string | null>,
@@ -34,7 +34,7 @@ export interface SignInPort<S extends Server> {
   document(): object | null
 }
 
-export interface SignInView extends State {
+export interface SignInView extends SignInState {
   id: string
   server: string
   url: string
@@ -49,15 +49,27 @@ export interface Asking {
   owner: string
 }
 
-export type SignInDesk = ReturnType<typeof createSignInDesk>
+export interface SignInDesk {
+  list(asking: Asking): Promise<SignInView[]>
+  /** `browser`: known to the browser that begins. A user begins in a browser: otherwise one could give the link to somebody else. */
+  begin(asking: Asking, id: string, browser: string | null): Promise<{ link: string }>
+  /** The browser is back. Throws a ServerError in words for the person. */
+  end(
+    back: Record<'state' | 'code' | 'iss' | 'error', string | null>,
+    browser: string | null,
+  ): Promise<{ server: string }>
+  out(asking: Asking, id: string): Promise<void>
+  /** Our client document. Null: nobody outside could read it. */
+  document(): object | null
+}
 
-export function createSignInDesk<S extends Server>(deps: {
+export function createSignInDesk<S extends SignInServer>(deps: {
   /** Null: no agent has such a server. */
   signIns: SignInPort<S> | null
   agentsOf(server: S): readonly string[]
   audit(record: AuditRecord): Promise<unknown>
   now(): number
-}) {
+}): SignInDesk {
   const { signIns, agentsOf, audit, now } = deps
 
   /** Whose sign-in it is: of the caller, or of all. Throws `forbidden`. */
@@ -83,7 +95,12 @@ export function createSignInDesk<S extends Server>(deps: {
     return { ...state, id: idOf(server), server: name, url, per: auth.per, agents: agentsOf(server) }
   }
 
-  const note = (kind: 'signed_in' | 'signed_out', by: string, server: Server, user: string | null): Promise<unknown> =>
+  const note = (
+    kind: 'signed_in' | 'signed_out',
+    by: string,
+    server: SignInServer,
+    user: string | null,
+  ): Promise<unknown> =>
     audit({
       at: now(),
       kind,
@@ -97,13 +114,12 @@ export function createSignInDesk<S extends Server>(deps: {
     })
 
   return {
-    async list({ owner }: Asking): Promise<SignInView[]> {
+    async list({ owner }) {
       const port = signIns
       return port === null ? [] : Promise.all(port.servers.map((server) => viewOf(port, server, owner)))
     },
 
-    /** `browser`: known to the browser that begins. A user begins in a browser: otherwise one could give the link to somebody else. */
-    async begin(asking: Asking, id: string, browser: string | null): Promise<{ link: string }> {
+    async begin(asking, id, browser) {
       const { port, server } = find(id)
       const user = userOf(server, asking)
       if (browser === null && asking.by.role !== 'operator') {
@@ -112,15 +128,14 @@ export function createSignInDesk<S extends Server>(deps: {
       return port.begin({ server, user, by: asking.by.user, browser })
     },
 
-    /** The browser is back. Gives the words for the page. */
-    async end(back: Parameters<SignInPort<S>['end']>[0], browser: string | null): Promise<{ server: string }> {
+    async end(back, browser) {
       if (signIns === null) throw new ServerError('code_invalid', 'No agent has an MCP server that wants a sign-in.')
       const { server, by, user } = await signIns.end(back, browser)
       await note('signed_in', by, server, user)
       return { server: server.name }
     },
 
-    async out(asking: Asking, id: string): Promise<void> {
+    async out(asking, id) {
       const { port, server } = find(id)
       const user = userOf(server, asking)
       if (await port.out(server, user)) await note('signed_out', asking.by.user, server, user)
@@ -131,4 +146,4 @@ export function createSignInDesk<S extends Server>(deps: {
 }
 
 /** The name, and what tells two servers of one name apart. */
-const idOf = ({ name, url }: Server): string => `${name}-${sha256(url).slice(0, 8)}`
+const idOf = ({ name, url }: SignInServer): string => `${name}-${sha256(url).slice(0, 8)}`

@@ -16,6 +16,7 @@ import { Tabs } from '../../parts/Tabs.tsx'
 import { AgentFigures } from './AgentFigures.tsx'
 import { AgentFile } from './AgentFile.tsx'
 import styles from './AgentPage.module.css'
+import { McpSignIns } from './McpSignIns.tsx'
 import { SkillList } from './SkillList.tsx'
 import { TestCases } from './TestCases.tsx'
 import { ToolList } from './ToolList.tsx'
@@ -67,6 +68,7 @@ export function AgentPage({ name }: { name: string }) {
           {tab === 'tools' && (
             <>
               <About agent={data} />
+              <McpSignIns agent={name} />
               <AgentFigures agent={name} />
               {data.skills.length > 0 && <SkillList skills={data.skills} />}
               {data.host === null && <ToolList tools={data.tools} />}

@@ -3,19 +3,20 @@ import { spelled } from '../../../domain/settings/program-words.ts'
 import { hostNames, hosts } from '../../../hosts/hosts.ts'
 import { type CommandContext, examples } from '../../command.ts'
 import type { Io } from '../../terminal/io.ts'
+import { createConnectMcpCommand } from './connect-mcp.ts'
 import { type ConnectFlags, connectTargets, runConnect } from './run-connect.ts'
 
 const titles = new Intl.ListFormat('en', { type: 'disjunction' }).format(hostNames.map((name) => hosts[name].title))
 
 export function createConnectCommand({ io, settle }: CommandContext): Command {
   return new Command('connect')
-    .summary('put a coding agent under supervision, or set up Slack')
+    .summary('put a coding agent under supervision, set up Slack, or sign in to an MCP server')
     .description(
       `Sets up ${titles}: the MCP server of Quarterdeck, a token for the agent, and hooks that ask ` +
         'before the agent acts. It changes the config of your user, never files in the workspace. It shows every change first. With ' +
         'print, it prints what to paste into the config of another MCP host. The server must be running; set ' +
         'QUARTERDECK_OPERATOR_TOKEN, or type the operator’s token when asked. connect slack is something else: it prints the Slack app ' +
-        'through which agents reach you.',
+        'through which agents reach you; connect mcp signs in to an MCP server of an agent.',
     )
     .addHelpText(
       'after',
@@ -25,6 +26,7 @@ export function createConnectCommand({ io, settle }: CommandContext): Command {
         'connect claude --remove',
         'connect print --http',
         'connect slack',
+        'connect mcp crm',
       ),
     )
     .addArgument(new Argument('<host>', 'the host to set up, or print').choices(connectTargets))
@@ -43,6 +45,7 @@ export function createConnectCommand({ io, settle }: CommandContext): Command {
     )
     .enablePositionalOptions()
     .addCommand(createConnectSlackCommand(io))
+    .addCommand(createConnectMcpCommand(io))
 }
 
 // Prints what a person needs to connect Slack: the manifest of the app on standard output, the steps on standard error. It changes nothing.

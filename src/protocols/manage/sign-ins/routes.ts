@@ -44,14 +44,15 @@ export function createMcpSignInRoutes({ desk, base }: SignInRoutesDeps): Route[]
     reply.json(200, body, browser === null ? {} : { 'Set-Cookie': cookie })
   }
 
-  async function callback({ query, header, log }: Request, reply: Reply): Promise<void> {
+  async function callback(request: Request, reply: Reply): Promise<void> {
+    const { query, log } = request
     const back = {
       state: query.get('state'),
       code: query.get('code'),
       iss: query.get('iss'),
       error: query.get('error'),
     }
-    const browser = new RegExp(`(?:^|; *)${COOKIE}=([\\w-]{43})`).exec(header('cookie') ?? '')?.[1] ?? null
+    const browser = new RegExp(`(?:^|; *)${COOKIE}=([\\w-]{43})`).exec(request.header('cookie') ?? '')?.[1] ?? null
     try {
       const { server } = await desk.end(back, browser)
       reply.text(
