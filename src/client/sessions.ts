@@ -98,8 +98,8 @@ export interface SessionReads {
   ): Promise<GivenFeedback>
   /** Names a session. Blank or null: it has its automatic title again. */
   rename(id: string, title: string | null, options?: CallOptions): Promise<SessionTitle>
-  /** What an app of an MCP server asks for. Resolves to the result as MCP has it. */
-  app(id: string, request: AppRequest, options?: CallOptions): Promise<AppAnswer['result']>
+  /** What an app of an MCP server asks for. */
+  app(id: string, request: AppRequest, options?: CallOptions): Promise<AppAnswer>
   /** For operators: what the step that began with this event has sent to its model. */
   step(id: string, seq: number, options?: CallOptions): Promise<Step>
   /** Everything as one document. */
@@ -133,8 +133,7 @@ export function createSessionReads({ get, post, postOnce, json, text, page, list
     rename: (id, title, { signal } = {}) =>
       json({ method: 'PATCH', path: at('sessions', id), body: { title }, signal }),
     // Once: a call of a tool must not be repeated by itself.
-    app: async (id, request, options) =>
-      (await postOnce<AppAnswer>(at('sessions', id, '/apps'), request, options)).result,
+    app: (id, request, options) => postOnce(at('sessions', id, '/apps'), request, options),
     step: (id, seq, options) => get(at('sessions', id, `/steps/${seq}`), options),
     exportMarkdown: (id, { signal } = {}) =>
       text({ method: 'GET', path: at('sessions', id, '/export?format=markdown'), signal }),

@@ -49,6 +49,10 @@ export async function startAgentFiles(
     link: async (path = '') => `${url}/console${path}#code=${await newConsoleCode()}`,
     /** The header with the token of the user that requests without a token count as. */
     asOwner: { Authorization: `Bearer ${owner.token}` },
+    /** The header with the token of another user. */
+    as: async (user: string) => ({
+      Authorization: `Bearer ${(await tokens.create({ name: user, user, role: 'user' }, 'test')).token}`,
+    }),
     /** The header with an operator's token. */
     asOperator: { Authorization: `Bearer ${tokens.operatorToken}` },
     [Symbol.asyncDispose]: async () => {

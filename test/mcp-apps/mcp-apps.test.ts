@@ -109,7 +109,11 @@ test('an app calls the tools that are for apps, with arguments that fit; the tra
   await using app = await openWeather()
   const weather = await showWeather(app.url)
 
-  expect(await call(app.url, weather, 'refresh')).toMatchObject({ structuredContent: { city: 'Kiel', degrees: 22 } })
+  expect(await call(app.url, weather, 'refresh')).toMatchObject({
+    structuredContent: { city: 'Kiel', degrees: 22 },
+    // What our client tells servers.
+    _meta: { extensions: { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } } },
+  })
   expect(await call(app.url, weather, 'ask_model')).toEqual({ error: 'Apps may not call the tool ask_model.' })
   expect(await call(app.url, weather, 'rm')).toEqual({ error: 'The server weather has no such tool now.' })
   expect(await call(app.url, weather, 'refresh', 7)).toEqual({
@@ -143,4 +147,33 @@ test('an app is served only where it was shown', async () => {
   expect(await ask(app.url, weather, 'tools/call', params, { threadId: 'another' })).toEqual(elsewhere)
   expect(await ask(app.url, { serverHash: 'weather' }, 'tools/call', params)).toEqual(elsewhere)
   expect(await app.calls()).toBe('')
+})
+
+test('over REST an app acts for the owner of its session; an operator only looks, and others see nothing', async () => {
+  await using app = await openWeather()
+  const [ada, bob] = [await app.as('ada'), await app.as('bob')]
+  const post = (path: string, body: object, headers: object) =>
+    fetch(`${app.url}${path}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    })
+  await (await post('/', { threadId: 'hers', runId: 'r', ...say('the weather, please') }, ada)).text()
+  const { id } = await app.engine.sessions.get('ada', 'hers')
+  const [shown] = (await app.engine.messages.page(id, 10, { asides: true })).filter(({ role }) => role === 'activity')
+  const asks = async (method: string, params: object, headers: object) => {
+    const answer = await post(`/sessions/${id}/apps`, { app: shown?.id, method, params }, headers)
+    const { code, result } = (await answer.json()) as { code?: string; result?: object }
+    return code ?? Object.keys(result ?? {})
+  }
+  const page = { uri: 'ui://weather/view.html' }
+  const refresh = { name: 'refresh', arguments: { city: 'Kiel' } }
+
+  expect(await asks('resources/read', page, ada)).toEqual(['contents'])
+  expect(await asks('tools/call', refresh, ada)).toEqual(['content', 'structuredContent', '_meta', 'isError'])
+  expect(await asks('resources/read', page, app.asOperator)).toEqual(['contents'])
+  expect(await asks('tools/call', refresh, app.asOperator)).toBe('forbidden')
+  expect(await asks('resources/read', page, bob)).toBe('session_not_found')
+  expect(await asks('prompts/list', {}, ada)).toBe('invalid_request')
+  expect(await app.calls()).toBe('refresh Kiel\n')
 })

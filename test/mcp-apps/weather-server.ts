@@ -33,7 +33,8 @@ for (const [name, visibility] of [
     { description: `The tool ${name}.`, inputSchema: city, _meta: { ui: { visibility: [...visibility] } } },
     ({ city }) => {
       if (calls !== '') appendFileSync(calls, `${name} ${city}\n`)
-      return { content: text(`${name} ${city}`), structuredContent: { city, degrees: 22 } }
+      const { extensions } = server.server.getClientCapabilities() ?? {}
+      return { content: text(`${name} ${city}`), structuredContent: { city, degrees: 22 }, _meta: { extensions } }
     },
   )
 }

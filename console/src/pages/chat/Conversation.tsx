@@ -22,7 +22,7 @@ import { AboutIcon } from '../../parts/icons.ts'
 import { lazyPart } from '../../parts/lazy-part.tsx'
 import { RenameButton } from '../../parts/RenameButton.tsx'
 import { Loading } from '../../parts/States.tsx'
-import { ConversationContext } from '../../parts/transcript/conversation.ts'
+import { ConversationContext, SuggestContext } from '../../parts/transcript/conversation.ts'
 import { EarlierVersion } from '../../parts/transcript/EarlierVersion.tsx'
 import { useAgain } from '../../parts/transcript/use-again.ts'
 import { ChatAction } from './ChatAction.tsx'
@@ -122,6 +122,7 @@ function Talking({ id, isKnown, log }: { id: string; isKnown: boolean; log: Log 
     } else composer.current?.restore(message)
   }
 
+  const suggest = (text: string) => composer.current?.restore({ text, files: [] })
   const questions = useMemo(() => talk.questions.map((one) => one.id), [talk.questions])
   const owner = session.data?.owner
   // As long as it is not known, one may begin to write.
@@ -138,7 +139,6 @@ function Talking({ id, isKnown, log }: { id: string; isKnown: boolean; log: Log 
     versions: branch.versions,
     turnTo: branch.turnTo,
     sessionId: isKnown ? id : null,
-    suggest: isOpen ? (text: string) => composer.current?.restore({ text, files: [] }) : null,
   }
   return (
     <ChatLayout
@@ -201,23 +201,25 @@ function Talking({ id, isKnown, log }: { id: string; isKnown: boolean; log: Log 
       }
     >
       <ConversationContext value={conversation}>
-        <ConversationBody
-          log={log}
-          branch={branch}
-          isKnown={isKnown}
-          agent={session.data?.agent ?? 'The agent'}
-          isRunning={running !== null}
-          docked={questions}
-          outgoing={
-            <OutgoingList
-              list={outgoing}
-              waitsFor={questions.length > 0 ? 'Waits until the question is answered.' : 'Waits for its turn.'}
-              onWithdraw={(message) => void withdraw(message)}
-              onEdit={edit}
-            />
-          }
-          hasOutgoing={outgoing.length > 0}
-        />
+        <SuggestContext value={isOpen ? suggest : null}>
+          <ConversationBody
+            log={log}
+            branch={branch}
+            isKnown={isKnown}
+            agent={session.data?.agent ?? 'The agent'}
+            isRunning={running !== null}
+            docked={questions}
+            outgoing={
+              <OutgoingList
+                list={outgoing}
+                waitsFor={questions.length > 0 ? 'Waits until the question is answered.' : 'Waits for its turn.'}
+                onWithdraw={(message) => void withdraw(message)}
+                onEdit={edit}
+              />
+            }
+            hasOutgoing={outgoing.length > 0}
+          />
+        </SuggestContext>
       </ConversationContext>
       <Spoken isRunning={running !== null} hasQuestion={questions.length > 0} />
     </ChatLayout>

@@ -7,16 +7,17 @@ import { Button } from '../Button.tsx'
 import { Dialog } from '../Dialog.tsx'
 import { Loading } from '../States.tsx'
 import { VisibleText } from '../VisibleText.tsx'
-import styles from './AppView.module.css'
+import styles from './ActivityLine.module.css'
 import { createAppHost, readAppPage } from './app-host.ts'
-import { ConversationContext } from './conversation.ts'
+import { ConversationContext, SuggestContext } from './conversation.ts'
 
 type Page = NonNullable<ReturnType<typeof readAppPage>>
 type Asked = { url: string; answer: (isOpened: boolean) => void }
 
 /** An app of an MCP server: a page of strangers, in a frame that can reach nothing of this page. */
 export default function AppView({ item }: { item: ActivityItem }) {
-  const { sessionId, suggest } = useContext(ConversationContext)
+  const { sessionId } = useContext(ConversationContext)
+  const suggest = useContext(SuggestContext)
   const client = useClient()
   const [page, setPage] = useState<Page | null>(null)
   const [problem, setProblem] = useState<string | null>(null)
@@ -29,7 +30,7 @@ export default function AppView({ item }: { item: ActivityItem }) {
     client.sessions
       .app(sessionId, { app, method: 'resources/read', params: { uri: String(resourceUri) } }, { signal: gone.signal })
       .then((read) => {
-        const found = readAppPage(read, `${serverUrl}/console/app-frame`)
+        const found = readAppPage(read.result, `${serverUrl}/console/app-frame`)
         if (found === null) setProblem('The MCP server gave no page for it.')
         else setPage(found)
       })
@@ -40,7 +41,7 @@ export default function AppView({ item }: { item: ActivityItem }) {
   const name = String(serverId)
   return (
     <figure className={styles.app} data-border={page?.hasBorder ?? true}>
-      <figcaption className={styles.name}>
+      <figcaption className={styles.appName}>
         App of <VisibleText text={name} inline isRaw />
       </figcaption>
       {problem !== null && <p className={styles.problem}>The app is not shown. {problem}</p>}
@@ -52,7 +53,7 @@ export default function AppView({ item }: { item: ActivityItem }) {
           toolInput={toolInput}
           result={result}
           suggest={suggest}
-          ask={(method, params) => client.sessions.app(sessionId ?? '', { app, method, params })}
+          ask={async (method, params) => (await client.sessions.app(sessionId ?? '', { app, method, params })).result}
           onStop={setProblem}
         />
       )}

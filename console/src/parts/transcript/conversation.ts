@@ -11,8 +11,6 @@ export interface Conversation {
   turnTo: (key: string) => void
   /** Whose messages can be linked to and answers judged. */
   sessionId: string | null
-  /** Puts words into the field for the next message. Nothing is sent. */
-  suggest: ((text: string) => void) | null
 }
 
 export const ConversationContext = createContext<Conversation>({
@@ -21,5 +19,7 @@ export const ConversationContext = createContext<Conversation>({
   versions: new Map(),
   turnTo: () => {},
   sessionId: null,
-  suggest: null,
 })
+
+/** Puts words into the field for the next message. Nothing is sent. Null: there is no such field. */
+export const SuggestContext = createContext<((text: string) => void) | null>(null)
