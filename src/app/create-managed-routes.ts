@@ -25,6 +25,7 @@ import { createTokenRoutes } from '../protocols/manage/tokens/routes.ts'
 import { createToolRoutes } from '../protocols/manage/tools/routes.ts'
 import { createUsageRoutes } from '../protocols/manage/usage/routes.ts'
 import type { Working } from './create-services.ts'
+import { createDesk } from './open-sign-ins.ts'
 
 export function createManagedRoutes(
   parts: Working & { tests: TestRuns },
@@ -43,7 +44,7 @@ export function createManagedRoutes(
     ...createChannelRoutes(parts),
     ...createPushRoutes(parts),
     ...createToolRoutes(services),
-    ...createMcpSignInRoutes({ desk: services.signIns, base: parts.consoleUrl }),
+    ...createMcpSignInRoutes({ desk: createDesk(parts), base: parts.consoleUrl }),
     ...createTokenRoutes({ tokens, stepUp, operators, dataDir, clock }),
     ...createDeviceRoutes({
       ...parts.signIn,
