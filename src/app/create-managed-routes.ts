@@ -27,6 +27,7 @@ import { createToolRoutes } from '../protocols/manage/tools/routes.ts'
 import { createUsageRoutes } from '../protocols/manage/usage/routes.ts'
 import type { Later } from './create-routes.ts'
 import type { Working } from './create-services.ts'
+import { createDesk } from './open-sign-ins.ts'
 
 export function createManagedRoutes(parts: Working & Later, readStats: StatsRoutesDeps['readStats']): Route[] {
   const { services, settings, tokens, stepUp, operators, dataDir, ids, version, program } = parts
@@ -42,7 +43,7 @@ export function createManagedRoutes(parts: Working & Later, readStats: StatsRout
     ...createChannelRoutes(parts),
     ...createPushRoutes(parts),
     ...createToolRoutes(services),
-    ...createMcpSignInRoutes({ desk: services.signIns, base: parts.consoleUrl }),
+    ...createMcpSignInRoutes({ desk: createDesk(parts), base: parts.consoleUrl }),
     ...createTokenRoutes({ tokens, stepUp, operators, dataDir, clock }),
     ...createDeviceRoutes({
       ...parts.signIn,

@@ -16,6 +16,7 @@ import { createOversight } from '../supervision/oversight/oversight.ts'
 import { createReadCosts, createReadUsage } from '../supervision/oversight/usage-report.ts'
 import { createAnswerRecord } from '../supervision/records/answer-record.ts'
 import { createReadScenes } from '../supervision/records/record-scenes.ts'
+import type { TakeStep } from '../supervision/sessions/take-step.ts'
 import { createSpawner } from '../supervision/spawn/create-spawner.ts'
 import { createAcceptPolicy } from '../supervision/workspace-policy/accept-policy.ts'
 import { buildEngine } from './build-engine.ts'
@@ -23,7 +24,6 @@ import { buildSupervision } from './build-supervision.ts'
 import { defaultsFrom } from './load-config.ts'
 import { openFiles } from './open-files.ts'
 import type { Telling } from './open-outbox.ts'
-import { createMcpSignIns } from './open-sign-ins.ts'
 
 export type Services = Awaited<ReturnType<typeof createServices>>
 /** What exists once the server can work. */
@@ -41,7 +41,7 @@ export async function createServices(parts: Telling, undo: AsyncDisposableStack)
   const built = { ...parts, files, hostWork: hosted, started, memories }
   const { engine, approving, prices, dayLimits } = buildEngine(built, undo)
   const { lacks } = work
-  const signIns = createMcpSignIns(parts, elsewhere.signInAlerts)
+  await startMcpSignIns(parts, elsewhere.takeStep)
   const spawner = createSpawner({
     ...elsewhere,
     ids: parts.ids,
@@ -85,7 +85,6 @@ export async function createServices(parts: Telling, undo: AsyncDisposableStack)
     inbox: createInbox({ store, log: sessionLog, feed, clock }),
     whoLooks,
     mcp,
-    signIns,
     elsewhere,
     work,
     spawner,
@@ -114,4 +113,11 @@ export async function createServices(parts: Telling, undo: AsyncDisposableStack)
     clock,
     version,
   }
+}
+
+/** Few servers have an agent with such an MCP server. */
+async function startMcpSignIns(parts: Telling, takeStep: TakeStep): Promise<void> {
+  if (parts.mcpSignIns === null) return
+  const { startSignIns } = await import('./open-sign-ins.ts')
+  startSignIns(parts.mcpSignIns, parts, takeStep)
 }

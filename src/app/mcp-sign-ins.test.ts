@@ -79,7 +79,7 @@ test('an alert asks once, the browser comes back, the tools are there at once, a
   const { servers, folder, ask, list, alerts, tools, restart } = await open('server')
   expect(await tools()).toEqual([])
   await vi.waitFor(async () => expect(await alerts()).toHaveLength(1))
-  expect((await alerts())[0].view).toMatchObject({ title: 'The MCP server crm needs a sign-in' })
+  expect((await alerts())[0].view).toMatchObject({ title: 'crm wants somebody to sign in' })
   const [{ id }] = await list()
 
   const { body } = await ask('POST', `/sign-ins/${id}`, {})

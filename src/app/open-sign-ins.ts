@@ -5,10 +5,13 @@ import type { Clock } from '../domain/clock.ts'
 import type { Logger } from '../domain/logger.ts'
 import type { Connections } from '../outgoing/connections.ts'
 import type { ProxyVariables } from '../outgoing/proxy-choice.ts'
-import type { SignInAlerts } from '../supervision/sign-ins/sign-in-alerts.ts'
-import { createSignInDesk, type SignInDesk } from '../supervision/sign-ins/sign-in-desk.ts'
+import { createOpenSession } from '../supervision/sessions/open-session.ts'
+import type { TakeStep } from '../supervision/sessions/take-step.ts'
+import { createServerSession } from '../supervision/sessions/workspace-session.ts'
+import { createSignInAlerts } from '../supervision/sign-ins/sign-in-alerts.ts'
+import { createSignInDesk, type SignInDesk, type SignInServer } from '../supervision/sign-ins/sign-in-desk.ts'
 import type { Network } from '../tools/http/service/service-http.ts'
-import { type AuthServer, authServerOf } from '../tools/mcp/auth/sign-in.ts'
+import { authServerOf } from '../tools/mcp/auth/sign-in.ts'
 import type { SignIns } from '../tools/mcp/auth/sign-ins.ts'
 import type { Known } from './open-access.ts'
 
@@ -49,12 +52,17 @@ export async function openSignIns(
   })
 }
 
-/** Opens them on the store, with whoever is told of them. */
-export function createMcpSignIns(
-  { mcpSignIns: signIns, replica, consoleUrl: base, parts, audit, clock }: Known,
-  alerts: SignInAlerts,
-): SignInDesk {
-  signIns?.open({
+/** From now on they are kept in the store, and an alert asks for them. */
+export function startSignIns(
+  signIns: SignIns,
+  { replica, consoleUrl: base, settings, store, sessionLog: log, clock, ids, log: logger }: Known,
+  takeStep: TakeStep,
+): void {
+  const { maxConcurrentSessions: perOwner, maxConcurrentSessionsTotal: total } = settings.supervision
+  const openSession = createOpenSession({ log, clock, ids, logger, maxOpen: { perOwner, total }, place: null })
+  const sessionOf = createServerSession({ store, openSession, takeStep })
+  const alerts = createSignInAlerts({ takeStep, sessionOf, ids, logger })
+  signIns.open({
     store: replica.shared,
     base,
     listener: {
@@ -62,7 +70,11 @@ export function createMcpSignIns(
       done: (server, user) => void alerts.done(server, user),
     },
   })
-  const uses = ({ definition: { tools } }: Known['parts'][number], { name, url }: AuthServer): boolean =>
+}
+
+/** Where people sign in. */
+export function createDesk({ mcpSignIns: signIns, parts, audit, clock }: Known): SignInDesk {
+  const uses = ({ definition: { tools } }: Known['parts'][number], { name, url }: SignInServer): boolean =>
     tools.some((one) => one.type === 'mcp' && one.name === name && authServerOf(one)?.url === url)
   return createSignInDesk({
     signIns,

@@ -29,7 +29,7 @@ import { createStartQueue, PATIENCE_MS } from '../tools/mcp/start-queue.ts'
 import { createProcessGroups, type ProcessGroups } from '../tools/process/process-groups.ts'
 import type { Tool, Toolbox } from '../tools/tool.ts'
 import type { AppOptions } from './app-options.ts'
-import { openSignIns } from './open-sign-ins.ts'
+import type { openSignIns } from './open-sign-ins.ts'
 import { createReplicaClock, type ReplicaClock } from './replica-clock.ts'
 
 /** The options, and what was made of them. */
@@ -104,7 +104,7 @@ export async function prepareApp(options: AppOptions): Promise<Prepared> {
   const processes = createProcessGroups({ clock, process })
   const { log, version } = options
   const proxyVariables = settings.tools.proxy
-  const mcpSignIns = await openSignIns(agents, { connections, proxyVariables, clock, log, version })
+  const mcpSignIns = await openSignInsOf(agents, { connections, proxyVariables, clock, log, version })
   const parts = await prepareAgents(options, { connections, processes, strays, clock, ids, mcpSignIns }, undo)
   const served = parts.filter(({ definition }) => !definition.internal)
   const answering = served.find(({ definition }) => definition.default) ?? served[0]
@@ -137,6 +137,14 @@ export async function prepareApp(options: AppOptions): Promise<Prepared> {
     basePath,
     close: () => everything.disposeAsync(),
   }
+}
+
+/** Null, and nothing is loaded: no agent has an MCP server that wants a sign-in. */
+async function openSignInsOf(...[agents, deps]: Parameters<typeof openSignIns>): Promise<SignIns | null> {
+  const wantsOne = agents.some(({ tools }) =>
+    tools.some(({ type, ...one }) => type === 'mcp' && 'connection' in one && 'auth' in one.connection),
+  )
+  return wantsOne ? (await import('./open-sign-ins.ts')).openSignIns(agents, deps) : null
 }
 
 /** Throws `config_invalid` if an agent asks for more yeses than there are people. Its calls could never be approved. */

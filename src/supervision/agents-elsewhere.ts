@@ -42,11 +42,9 @@ import { createRecordChanges } from './sessions/await-record.ts'
 import { createSupervisedSessions } from './sessions/create-supervised-sessions.ts'
 import type { Operators } from './sessions/may-command.ts'
 import { createMcpConnections } from './sessions/mcp-connections.ts'
-import { createOpenSession } from './sessions/open-session.ts'
 import { createTakeStep, isSupervisedSession } from './sessions/take-step.ts'
 import { createWhileWorking } from './sessions/while-working.ts'
-import { createServerSession, type WorkspaceSession } from './sessions/workspace-session.ts'
-import { createSignInAlerts } from './sign-ins/sign-in-alerts.ts'
+import type { WorkspaceSession } from './sessions/workspace-session.ts'
 import { createStalls } from './stalls/create-stalls.ts'
 import type { PushNudge } from './stalls/stalls.ts'
 import type { Workspaces } from './workspace/allowed-workspace.ts'
@@ -121,13 +119,6 @@ export function createAgentsElsewhere(deps: ElsewhereDeps) {
     isConnected,
     onMode: messenger.modeChanged,
     onEnd: messenger.tell,
-  })
-  const openSession = createOpenSession({ ...shared, maxOpen, place: null })
-  const signInAlerts = createSignInAlerts({
-    takeStep,
-    sessionOf: createServerSession({ store, openSession, takeStep }),
-    ids,
-    logger,
   })
   const records = createRecords({ waits: store.waits, log })
   const prompts = createPrompts({ records, takeStep, operators })
@@ -225,7 +216,6 @@ export function createAgentsElsewhere(deps: ElsewhereDeps) {
     records,
     prompts,
     stalls,
-    signInAlerts,
     operators,
     takeStep,
     changes,

@@ -256,7 +256,7 @@ function InboxRowView({ row, href, isOpen, isMarked, children }: InboxRowViewPro
         </span>
         <span className={styles.end}>
           {isWaiting(row) ? (
-            view.kind === 'alert' ? (
+            view.kind === 'alert' && view.mark !== 'question' ? (
               'silent '
             ) : (
               'waits '

@@ -16,7 +16,7 @@ export function createConnectCommand({ io, settle }: CommandContext): Command {
         'before the agent acts. It changes the config of your user, never files in the workspace. It shows every change first. With ' +
         'print, it prints what to paste into the config of another MCP host. The server must be running; set ' +
         'QUARTERDECK_OPERATOR_TOKEN, or type the operator’s token when asked. connect slack is something else: it prints the Slack app ' +
-        'through which agents reach you; connect mcp signs in to an MCP server of an agent.',
+        'through which agents reach you.',
     )
     .addHelpText(
       'after',

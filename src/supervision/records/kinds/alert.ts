@@ -31,9 +31,9 @@ function view(alert: Alert): KindView {
 
 const signInView = ({ server, url }: NonNullable<Alert['signIn']>): KindView => ({
   label: 'Sign-in',
-  mark: 'alarm',
-  asks: 'needs a sign-in',
-  title: `The MCP server ${server} needs a sign-in`,
+  mark: 'question',
+  asks: 'wants somebody to sign in',
+  title: `${server} wants somebody to sign in`,
   gist: '',
   brief: 'Its tools are missing until somebody signs in.',
   risk: null,
@@ -95,7 +95,7 @@ const stopSession: RecordAction = {
 }
 
 function verdict({ status, nudgeCount, decidedBy, signIn }: Alert): Verdict | null {
-  if (status === 'self_recovered' && signIn !== undefined) return { word: 'Signed in', tone: 'good' }
+  if (status === 'self_recovered' && signIn !== undefined) return { word: 'Sign-in done', tone: 'good' }
   if (status === 'self_recovered') {
     return { word: recoveredWord(nudgeCount), tone: 'good', more: 'The agent reports again.' }
   }
