@@ -73,7 +73,7 @@ const inFirst = new RegExp(
     'console/src/data/(?:live|live-types|new-id|place|queries|requests|server|stream-loop|use-live|waiting|watched-fetch)\\.',
     'console/src/parts/(?:Announcer|Button|hidden-marks|lazy-part|shown-jsx|States|use-now)\\.',
     'console/src/sign-in/(?:code-in-address|database|device-name|device-token|leave-nothing)\\.',
-    'icons/(?:activity|bot|chart-column|ellipsis|inbox|list|message-square|panel-left|rotate-ccw|scroll-text|search|settings)\\.',
+    'icons/(?:activity|bot|calendar-clock|chart-column|ellipsis|inbox|list|message-square|panel-left|rotate-ccw|scroll-text|search|settings)\\.',
   ].join('|'),
 )
 

@@ -56,7 +56,7 @@ interface Kept extends ScheduleState {
 }
 
 /** `null` from the change: the schedule goes. */
-export type ChangeState = (state: ScheduleState) => ScheduleState | null
+type ChangeState = (state: ScheduleState) => ScheduleState | null
 
 export type KeptSchedules = ReturnType<typeof createKeptSchedules>
 

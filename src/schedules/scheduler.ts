@@ -26,11 +26,9 @@ interface SchedulerDeps {
 const LOOK_MS = 30_000
 const AGAIN_MS = 5_000
 /** What is later than this is missed: a restart takes less. So long a start is tried again that the server cannot take just now. */
-export const LATE_MS = 5 * 60_000
+const LATE_MS = 5 * 60_000
 /** A clock that was ahead by more than this and was set back must not stop a schedule until it is there again. */
 const AHEAD_MS = 3_600_000
-
-export type Scheduler = ReturnType<typeof createScheduler>
 
 export function createScheduler(deps: SchedulerDeps) {
   const { kept, tell, clock, logger } = deps

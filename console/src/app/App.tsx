@@ -20,6 +20,7 @@ const ChatPage = lazy(() => import('../pages/chat/ChatPage.tsx'))
 const SessionsPage = lazy(() => import('../pages/sessions/SessionsPage.tsx'))
 const SessionPage = lazy(() => import('../pages/session/SessionPage.tsx'))
 const AgentsPage = lazy(() => import('../pages/agents/AgentsPage.tsx'))
+const SchedulesPage = lazy(() => import('../pages/schedules/SchedulesPage.tsx'))
 const UsagePage = lazy(() => import('../pages/usage/UsagePage.tsx'))
 const HealthPage = lazy(() => import('../pages/health/HealthPage.tsx'))
 const AuditPage = lazy(() => import('../pages/audit/AuditPage.tsx'))
@@ -112,6 +113,7 @@ function Routes() {
         <Route path="/sessions" component={SessionsPage} />
         <Route path="/sessions/:id">{({ id }) => <SessionPage key={id} id={id} />}</Route>
         <Route path="/agents/:name?">{({ name }) => <AgentsPage name={name ?? null} />}</Route>
+        <Route path="/schedules" component={SchedulesPage} />
         <Route path="/usage" component={UsagePage} />
         <Route path="/health" component={HealthPage} />
         <Route path="/audit" component={AuditPage} />

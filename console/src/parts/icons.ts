@@ -11,6 +11,7 @@ export {
   Bell as AlertIcon,
   Bot as AgentIcon,
   Brain as ThinkIcon,
+  CalendarClock as ScheduleIcon,
   ChartColumn as UsageIcon,
   Check as DoneIcon,
   ChevronDown as OpenedIcon,
