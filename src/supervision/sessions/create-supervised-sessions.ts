@@ -25,7 +25,7 @@ import {
   type SessionParts,
   type SupervisedSession,
 } from './take-step.ts'
-import { createWorkspaceSession, refuseWorkspace } from './workspace-session.ts'
+import { createWorkspaceSession, refuseWorkspace, WORKSPACE_HOST } from './workspace-session.ts'
 
 interface SessionsDeps extends SetModeDeps, Pick<SessionParts, 'clock' | 'logger'> {
   store: Pick<Store, 'sessions' | 'supervised' | 'grants' | 'runs'>
@@ -60,7 +60,7 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
   let goneSince = new Map<string, number>()
   let lookedAt = clock.mono()
   const openSession = createOpenSession({ log, clock, ids, logger, maxOpen, place })
-  const workspaceSession = createWorkspaceSession({ store, openSession, takeStep, place })
+  const workspaceSession = createWorkspaceSession({ store, openSession, takeStep, place, host: WORKSPACE_HOST })
 
   /** Changes the status for an operator, and says so in the log and the trail. */
   function command(

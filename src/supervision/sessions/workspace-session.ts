@@ -9,7 +9,7 @@ import type { OpenSession } from './open-session.ts'
 import { isSupervisedSession, type SupervisedSession, type TakeStep } from './take-step.ts'
 
 /** Stands where sessions name the program of their agent. */
-const WORKSPACE_HOST = 'workspace'
+export const WORKSPACE_HOST = 'workspace'
 
 export type WorkspaceSession = (
   owner: string,
@@ -25,7 +25,8 @@ interface WorkspaceSessionDeps {
   takeStep: TakeStep
   /** See `Supervision.place`. */
   place: string | null
-  host?: string
+  /** What the records name as their agent. */
+  host: string
 }
 
 /** Opens it the first time. */
@@ -34,7 +35,7 @@ export function createWorkspaceSession({
   openSession,
   takeStep,
   place,
-  host = WORKSPACE_HOST,
+  host,
 }: WorkspaceSessionDeps): WorkspaceSession {
   async function find(id: string): Promise<SupervisedSession | null> {
     const found = await store.sessions.get(id)
@@ -72,7 +73,7 @@ export function createWorkspaceSession({
 
 /** For records about an MCP server, the same way. It has no folder, so every replica opens the same one. */
 export const createServerSession =
-  (deps: Omit<WorkspaceSessionDeps, 'place'>) =>
+  (deps: Omit<WorkspaceSessionDeps, 'place' | 'host'>) =>
   (owner: string, { name, url }: { name: string; url: string }): Promise<SupervisedSession> =>
     createWorkspaceSession({ ...deps, place: null, host: name })(owner, { path: `mcp:${name}:${url}`, channelId: null })
 

@@ -27,8 +27,8 @@ const shape = {
   status: z.enum(wireStatusesOf('alert')),
   sign_in: z
     .strictObject({ server: z.string(), url: z.string(), why: z.string() })
-    .exactOptional()
-    .describe('The MCP server that needs a sign-in. Left out: an agent is silent.'),
+    .nullable()
+    .describe('The MCP server that needs a sign-in. Null: an agent is silent.'),
   last_tool: z.string().nullable(),
   last_activity_at: time,
   idle_seconds: z.number().describe('When the alert was made.'),
@@ -47,6 +47,7 @@ const encode = (alert: AlertRecord): Encoded<typeof shape> => ({
   ...same(alert),
   alert_id: alert.id,
   ...elsewhereFields(alert),
+  sign_in: alert.signIn ?? null,
   progress_snapshot: alert.progressSnapshot,
 })
 
@@ -69,7 +70,7 @@ const sampleAlert: AlertRecord = {
 export const AlertSchema = z
   .strictObject({ ...shape, view: RecordViewSchema })
   .meta({ id: 'Alert', example: exampleOf(sampleAlert, encode(sampleAlert), request) })
-/** An agent that has gone silent. */
+/** An agent that has gone silent, or an MCP server that needs a sign-in. */
 export type Alert = z.output<typeof AlertSchema>
 
 /** An answer that closes the alert. */
