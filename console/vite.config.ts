@@ -83,9 +83,9 @@ const inParts = new RegExp(
     'node_modules/(?:lucide-react|@tanstack/(?:react-query|query-core))/',
     'console/src/(?:words|money|given)\\.ts',
     'console/src/app/title\\.',
-    'console/src/pages/chat/ChatEntry\\.',
+    'console/src/pages/(?:chat/ChatEntry|session/actions/use-export-entries)\\.',
     'console/src/data/(?:agents|chat-data|me|session-id)\\.',
-    'console/src/parts/(?:Badge|bytes|CopyButton|CutText|Dialog|Field|Menu|Page|ProseText|save-file|Tabs|Time|VisibleText)\\.',
+    'console/src/parts/(?:Badge|bytes|CopyButton|CutText|Dialog|Field|Menu|Page|ProseText|save-file|Tabs|Time|markdown/languages|transcript/(?:conversation|open-rows|Fold)|VisibleText)\\.',
   ].join('|'),
 )
 
