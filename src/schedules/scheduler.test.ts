@@ -51,7 +51,8 @@ test.each([
   ['once', ['2026-05-08T12:00', '2026-05-09T08:00'], ['started', 'started']],
 ] as const)('of a week without a server, %s makes %j', async (missed, runs, outcomes) => {
   const clock = createTestClock('2026-05-01T00:00:00Z')
-  const { replica, started, pass, settle, close } = openTestSchedules({ clock, settings: [{ ...daily, missed }] })
+  const settings = [{ ...daily, missed, notify: ['webhook:pager'] }]
+  const { replica, started, told, pass, settle, close } = openTestSchedules({ clock, settings })
   const first = replica()
   await first.begin()
   await settle()
@@ -63,6 +64,9 @@ test.each([
 
   expect(await started()).toEqual(runs)
   expect((await second.get('tester.daily')).past.map(({ outcome }) => outcome)).toEqual(outcomes)
+  expect(told.map(({ sessionId, level }) => [sessionId !== null, level])).toEqual(
+    outcomes.map((outcome) => (outcome === 'missed' ? [false, 'error'] : [true, 'success'])).reverse(),
+  )
   await second.close()
   await close()
 })
@@ -117,7 +121,7 @@ test('a run that waits for a person is found again after a kill, and the next ti
   const clock = createTestClock('2026-05-01T07:59:00Z')
   const opened = openTestSchedules({
     clock,
-    settings: [{ ...daily, session: 'reports' }],
+    settings: [{ ...daily, session: 'reports', notify: ['slack:C1'] }],
     engine: {
       answers: [{ parts: [{ tool_call: { name: 'pay', arguments: {} } }] }, { parts: [{ text: 'Paid.' }] }],
       tools: [
@@ -131,7 +135,7 @@ test('a run that waits for a person is found again after a kill, and the next ti
       agent: { approval: { ...testAgent.approval, default: { ask: 'always' } } },
     },
   })
-  const { replica, notes, engine, started, pass, settle, close } = opened
+  const { replica, notes, engine, started, told, pass, settle, close } = opened
   // It dies when it has started the run, before it writes that.
   const life = mortal({ notes, engine }, 1, (name) => name === 'start')
   void replica(life).begin()
@@ -147,6 +151,8 @@ test('a run that waits for a person is found again after a kill, and the next ti
     { outcome: 'failed', runId: null, why: expect.stringContaining('waits for an answer') },
     { outcome: 'started', status: 'waiting' },
   ])
+  const text = expect.stringMatching(/^daily was not started\. .*waits for an answer/)
+  expect(told).toMatchObject([{ channel: 'slack:C1', sessionId: null, by: 'server', level: 'error', text }])
   expect(await started()).toEqual(['2026-05-01T08:00'])
   await schedules.close()
   await close()

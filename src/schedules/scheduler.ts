@@ -113,15 +113,15 @@ export function createScheduler(deps: SchedulerDeps) {
     const { id, settings, state } = schedule
     const key = `${id} ${due}`
     const now = clock.now()
-    const base = { due, at: now, by: null, runId: null, sessionId: null, isTold: true }
+    const base = { due, at: now, by: null, runId: null, sessionId: null, isTold: settings.notify.length === 0 }
     const isTooLate = lateMs > LATE_MS && settings.missed === 'skip' && !tried.has(key)
     if (isTooLate || wasDealtWith(state, due)) {
       return { ...base, outcome: 'missed', why: `No server was there to start it at ${isoTime(due)}.` }
     }
     try {
-      const started = await start(deps, schedule, due, uuidOf(key))
+      const started = await start(deps, schedule, due, startId(id, due))
       tried.delete(key)
-      return { ...base, ...started, outcome: 'started', why: null, isTold: settings.notify.length === 0 }
+      return { ...base, ...started, outcome: 'started', why: null }
     } catch (error) {
       const first = tried.get(key) ?? now
       tried.set(key, first)
@@ -211,8 +211,9 @@ async function sessionFor(
   return found === null ? { create: { alias: session } } : { existing: await sessions.getOpen(owner, found.id) }
 }
 
-function uuidOf(key: string): string {
-  const hex = createHash('sha256').update(key).digest('hex')
+/** The id with which the run of this time is started, however often. */
+export function startId(schedule: string, due: number): string {
+  const hex = createHash('sha256').update(`${schedule} ${due}`).digest('hex')
   // Version 8 of RFC 9562: an id that follows from something else.
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }

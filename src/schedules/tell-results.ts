@@ -1,4 +1,4 @@
-// Tells channels how the runs of schedules have ended. A line is queued before it is written that it is told, under an id that stays the
+// Tells channels how the runs of schedules have ended, and which could not be started. A line is queued before it is written that it is told, under an id that stays the
 // same: after a kill between the two it is queued again, and whoever has it already can tell.
 
 import type { Clock } from '../domain/clock.ts'
@@ -10,6 +10,7 @@ import { createRunFold, foldedTypes } from '../domain/session/run-answer.ts'
 import type { ChannelLine } from '../domain/supervision/delivery.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { KeptSchedules, PastTime, Schedule } from './kept-schedules.ts'
+import { startId } from './scheduler.ts'
 
 export interface TellDeps {
   kept: Pick<KeptSchedules, 'change'>
@@ -17,7 +18,7 @@ export interface TellDeps {
   /** Channels that take lines. */
   channels: readonly string[]
   /** Queues a line for one of them. Throws `limit`. */
-  queue(channel: string, line: Omit<ChannelLine, 'n'>): Promise<void>
+  queue(channel: string, line: Line): Promise<void>
   /** Where several servers share the store, one of them does it at a time. */
   asHolder(work: () => Promise<void>): Promise<void>
   clock: Pick<Clock, 'now'>
@@ -50,17 +51,8 @@ export function createTellResults(deps: TellDeps) {
 
   async function tellOne(schedule: Schedule, past: PastTime, run: RunRecord | null): Promise<void> {
     const { id, agent, settings } = schedule
-    if (run !== null) {
-      const line = {
-        kind: 'line',
-        id: run.id,
-        at: run.finishedAt ?? clock.now(),
-        sessionId: run.sessionId,
-        by: 'agent',
-        level: run.status === 'completed' ? 'success' : 'error',
-        text: await textOf(runs, schedule, run),
-        thread: null,
-      } as const
+    const line = run === null ? unstartedLine(schedule, past) : await endLine(schedule, run)
+    if (line !== null) {
       for (const channel of settings.notify) {
         if (channels.includes(channel)) await queue(channel, line)
         else logger.warn('a schedule notifies a channel that is not there', { schedule: id, agent, channel })
@@ -68,9 +60,27 @@ export function createTellResults(deps: TellDeps) {
     }
     await kept.change(id, (was) => ({
       ...was,
-      past: was.past.map((one) => (one.runId === past.runId ? { ...one, isTold: true } : one)),
+      past: was.past.map((one) => (one.due === past.due && one.runId === past.runId ? { ...one, isTold: true } : one)),
     }))
   }
+
+  async function endLine(schedule: Schedule, run: RunRecord): Promise<Line> {
+    const { id, sessionId, status, finishedAt } = run
+    const level = status === 'completed' ? 'success' : 'error'
+    const text = await textOf(runs, schedule, run)
+    return { ...lineOf(id, finishedAt ?? clock.now(), text), sessionId, by: 'agent', level }
+  }
+}
+
+type Line = Omit<ChannelLine, 'n'>
+
+const lineOf = (id: string, at: number, text: string) => ({ kind: 'line', id, at, text, thread: null }) as const
+
+/** Null: it was started, and its session is gone. */
+function unstartedLine({ id, settings }: Schedule, { outcome, due, at, why }: PastTime): Line | null {
+  if (outcome === 'started') return null
+  const text = `${settings.name} was not started. ${why}`
+  return { ...lineOf(startId(id, due), at, text), sessionId: null, by: 'server', level: 'error' }
 }
 
 type RunReads = Pick<Engine['runs'], 'get' | 'continuation' | 'follow'>

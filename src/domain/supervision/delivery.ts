@@ -17,7 +17,7 @@ export interface Delivery<Item = FeedItem> {
 export const lineLevels = ['info', 'success', 'warning', 'error'] as const
 export type LineLevel = (typeof lineLevels)[number]
 
-/** Something that a chat room is told about a session, and that nobody answers. Its channel numbers its own lines. */
+/** Something that a chat room is told, and that nobody answers. Its channel numbers its own lines. */
 export interface ChannelLine {
   kind: 'line'
   n: number
@@ -25,7 +25,8 @@ export interface ChannelLine {
   at: number
   /** The message at the chat has it too, so that nothing is posted twice. */
   id: string
-  sessionId: string
+  /** What it is about; null: something that has no session, such as a run that could not be started. */
+  sessionId: string | null
   /** Whose words they are. */
   by: 'agent' | 'server'
   level: LineLevel

@@ -769,6 +769,30 @@ describe('what agents say without asking', () => {
     expect(lines()).toEqual([...numbers.slice(0, 10), 'of the server', ...numbers.slice(10)])
   })
 
+  test('of a schedule is in the thread of its session, or at the top of the room if it has none, once', async () => {
+    const { open, ask, slack, tops, replies, delivered, sessionOf, passUntil, clock } = await openSlackServer()
+    const first = open()
+    await first.start()
+    const session = await sessionOf(await ask('one'))
+    await delivered(first.channel, 2)
+    const line = { kind: 'line', at: clock.now(), sessionId: null, by: 'server', thread: null } as const
+    const failed = { ...line, id: newId(), level: 'error', text: 'daily was not started. It is closed.' } as const
+    const ended = { ...line, id: newId(), level: 'success', text: 'daily: All is well.', by: 'agent' } as const
+    const failures = () => tops().filter((one) => textOf(one).includes('daily was not started'))
+    // Slack takes it, and nobody hears of it before the server dies.
+    slack.failNext('chat.postMessage', { broken: 'no_answer' })
+    await first.tellRoom(failed)
+    await passUntil(async () => failures().length === 1)
+    await first.close()
+    const second = open()
+    await second.start()
+    await second.tellRoom({ ...ended, sessionId: session.id })
+    await passUntil(async () => (await second.waitingLines()).length === 0)
+
+    expect(failures().length).toBe(1)
+    expect(replies().filter((one) => textOf(one).includes('daily: All is well.')).length).toBe(1)
+  })
+
   test('is refused with a reason where there is no room, and where too much waits', async () => {
     const { open, ask, sessionOf } = await openSlackServer()
     const server = open({ rooms: [OPS] })

@@ -207,9 +207,15 @@ function createRoomLines(deps: RoomParts & { attach: AttachFiles }): OperatorCha
     say: (delivery, signal) =>
       earlier.attempt(delivery, signal, async () => {
         const { item: line } = delivery
-        const session = line === null ? null : await lookup.session(line.sessionId)
-        if (line === null || session === null) return
+        if (line === null) return
         const key = `line/${line.id}`
+        if (line.sessionId === null) {
+          if ((await earlier.atTop(delivery, key)) === null)
+            await api.post(room, notice(line.text), { urgency: 'line', signal, thread: null, key })
+          return
+        }
+        const session = await lookup.session(line.sessionId)
+        if (session === null) return
         const message =
           line.by === 'agent' ? logLine(looks.session(session), line.level, line.text, line.id) : notice(line.text)
         const { thread } = line

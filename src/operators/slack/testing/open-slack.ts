@@ -141,6 +141,8 @@ export async function openSlackServer() {
       ...{ ...answering, chat, channels, channel, messenger, close },
       /** Connects. */
       serve: () => chat.serve(answers),
+      /** Tells the room how something has ended that nobody asked for, as a schedule does. */
+      tellRoom: (line: Parameters<Outbox['queue']>[1]) => lineOutbox.queue(chat.linesOf(OPS) ?? '', line),
       /** Lines that are not posted yet. */
       waitingLines: () => store.outbox.deliveries(chat.linesOf(OPS) ?? ''),
       /** Begins to deliver what the feed says. */
