@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { duration, secondsOf } from './schema-key.ts'
+import { duration, secondsOf, spanOf } from './schema-key.ts'
 
 describe('a time span', () => {
   test.each([
@@ -13,6 +13,16 @@ describe('a time span', () => {
     ['7d', 604_800],
   ])('%j means %d seconds', (written, seconds) => {
     expect(secondsOf(written)).toBe(seconds)
+  })
+
+  test.each([
+    [1, '1s'],
+    [90, '90s'],
+    [900, '15m'],
+    [5_400, '90m'],
+    [604_800, '7d'],
+  ])('%d seconds are written %s', (seconds, written) => {
+    expect(spanOf(seconds)).toBe(written)
   })
 
   const positive = duration('', '30s')

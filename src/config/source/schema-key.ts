@@ -68,6 +68,12 @@ export function secondsOf(span: number | string): number {
   return Math.round(Number(amount) * unitSeconds[unit] * 1000) / 1000
 }
 
+/** The same as people write it: 900 is `15m`. */
+export function spanOf(seconds: number): string {
+  const [unit, size] = Object.entries(unitSeconds).findLast(([, size]) => seconds % size === 0) ?? ['s', 1]
+  return `${seconds / size}${unit}`
+}
+
 const isUnit = (unit: string | undefined): unit is keyof typeof unitSeconds =>
   unit !== undefined && Object.hasOwn(unitSeconds, unit)
 

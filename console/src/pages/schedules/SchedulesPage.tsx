@@ -190,5 +190,5 @@ function timesWords({ cron, time_zone, every_seconds: every, at }: Schedule) {
       </>
     )
   }
-  return at === null ? `Every ${duration((every ?? 0) * 1_000)}` : 'Once'
+  return at === null ? `Every ${duration((every ?? 0) * 1_000).replace(/ 0 (?:s|min)$/, '')}` : 'Once'
 }

@@ -1,7 +1,7 @@
 // What `quarterdeck schedules` does with the running server.
 
 import { z } from 'zod'
-import { isSpan, secondsOf } from '../../../config/source/schema-key.ts'
+import { isSpan, secondsOf, spanOf } from '../../../config/source/schema-key.ts'
 import {
   type NewSchedule,
   type Schedule,
@@ -109,7 +109,7 @@ function nextText({ next_at, paused }: Schedule): string {
 }
 
 const timesText = ({ cron, time_zone, every_seconds, at }: Schedule): string =>
-  cron !== null ? `${cron} ${time_zone}` : at !== null ? at : `every ${every_seconds} s`
+  cron !== null ? `${cron} ${time_zone}` : at !== null ? at : `every ${spanOf(every_seconds ?? 0)}`
 
 const outcomeText = ({ outcome, status }: ScheduleTime): string =>
   outcome === 'started' ? (status ?? 'gone') : outcome
