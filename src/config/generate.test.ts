@@ -10,7 +10,7 @@ import { generators } from './generate.ts'
 import { resolveSettings } from './settings/resolve-settings.ts'
 import { settingKeys } from './settings/settings.ts'
 import { agentJsonSchema, settingsJsonSchema } from './source/json-schema.ts'
-import { isSchema, type JsonSchema, keysOf, optionsOf } from './source/json-schema-node.ts'
+import { isSchema, type JsonSchema, keysOf, optionsOf, schemaAt } from './source/json-schema-node.ts'
 import { createMemoryFiles } from './testing/memory-files.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -30,10 +30,16 @@ describe('generated files', () => {
     const page = read('docs/look-up/agent-yaml.md')
     const keys = keysOf(agentJsonSchema())
     expect(keys.filter((key) => !page.includes(`| \`${key}\` |`))).toEqual([])
+    const withKeys = keys.filter((key) => hasKeys(schemaAt(agentJsonSchema(), [key]) ?? {}))
+    expect(withKeys.filter((key) => !page.includes(`\n### ${key}\n`))).toEqual([])
     const settingsPage = read('docs/look-up/settings.md')
     expect(settingKeys.filter((key) => !settingsPage.includes(`| \`${key}\` |`))).toEqual([])
   })
 })
+
+/** Whether a value, or an entry of a list, has keys that we know. */
+const hasKeys = (node: JsonSchema): boolean =>
+  optionsOf(node).some((one) => one.properties !== undefined || (isSchema(one.items) && hasKeys(one.items)))
 
 /** The fenced code blocks of a page: the words after the fence, and the text. */
 const blocks = (page: string): { kind: string; text: string }[] =>

@@ -106,8 +106,8 @@ function rowsOf(shapes: readonly JsonSchema[], prefix: string, deep: boolean): s
       const child = schemaAt(shape, [key]) ?? {}
       const isRequired = shape.required?.includes(key) ?? false
       const isList = optionsOf(child).some((option) => option.type === 'array')
-      // `fallback` has the same keys as the model around it, and `default` of an approval those of a tool's approval.
-      const isLeaf = !deep || key === 'fallback' || key === 'default'
+      // `model` and `fallback` have the same keys as an agent's model, and `default` of an approval those of a tool's approval.
+      const isLeaf = !deep || key === 'model' || key === 'fallback' || key === 'default'
       const below = isLeaf ? [] : rowsOf(shapesOf(child), `${prefix}${key}${isList ? '[]' : ''}.`, deep)
       const value = [shortValue(child), ...defaultOf(child, isRequired)].join('; ')
       return [[code(`${prefix}${key}`), value, child.description ?? ''], ...below]
@@ -124,7 +124,7 @@ function defaultOf(node: JsonSchema, isRequired: boolean): string[] {
 
 /** Messages about mistakes say it in whole words; the page explains the short ones once. */
 const SHORT_VALUES: readonly (readonly [RegExp, string])[] = [
-  [/^seconds, or a time such as .*$/, 'time'],
+  [/^(?:zero or more )?seconds, or a time such as .*$/, 'time'],
   [/^a whole number of at least /, 'integer ≥ '],
   [/^a whole number between (\d+) and /, 'integer $1–'],
   [/^a number between (\d+) and /, '$1–'],

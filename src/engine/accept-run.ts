@@ -14,6 +14,7 @@ import { hostedSupervision } from '../domain/supervision/supervision.ts'
 import type { CancelRun } from './cancel-run.ts'
 import type { EngineParts } from './create-engine.ts'
 import type { Agents } from './engine.ts'
+import { rememberedUser } from './memories/memories.ts'
 import type { AcceptedRun, StartRequest } from './ports/runs.ts'
 import { runLogger } from './run/run-log.ts'
 import { runStart } from './run/run-start.ts'
@@ -190,7 +191,8 @@ async function memoriesFor(
   name: string,
   { contextWindow }: Pick<ModelSettings, 'contextWindow'>,
 ): Promise<string> {
-  const all = await memories.of(knownSession(request)?.owner ?? request.owner)
+  const known = knownSession(request)
+  const all = await memories.of(known === null ? request.owner : rememberedUser(known))
   const own = all.filter(({ agent }) => agent === name)
   if (own.length === 0) return ''
   const { toldMemories } = await import('./memories/told-memories.ts')

@@ -5,6 +5,7 @@ import type { AgentDefinition } from '../domain/agent/agent.ts'
 import { type ScheduleSettings, scheduleId } from '../domain/agent/schedule.ts'
 import type { Clock } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
+import { didYouMean } from '../domain/text/did-you-mean.ts'
 import type { Notes } from '../log/notes.ts'
 
 const PLACE = 'kept schedules'
@@ -88,18 +89,20 @@ export function createKeptSchedules({ agents, notes, clock }: KeptDeps) {
     const kept = await notes.read(PLACE, id)
     const [found] = kept === null ? [] : scheduleOf(id, JSON.parse(kept.value))
     if (found !== undefined) return found
-    throw new ServerError(
-      'record_not_found',
-      `There is no schedule ${JSON.stringify(id.slice(0, 130))}. GET /schedules lists them.`,
-    )
+    // People leave the agent out.
+    const all = (await list()).map((one) => one.id)
+    const near = all.find((one) => one.endsWith(`.${id}`)) ?? didYouMean(id, all)
+    const advice = near === null ? 'GET /schedules lists them.' : `Did you mean ${near}?`
+    throw new ServerError('record_not_found', `There is no schedule ${JSON.stringify(id.slice(0, 130))}. ${advice}`)
   }
+
+  const list = async (): Promise<Schedule[]> =>
+    (await notes.list(PLACE)).flatMap(({ key, value }) => scheduleOf(key, JSON.parse(value)))
 
   return {
     get,
     /** In the order of their ids. */
-    async list(): Promise<Schedule[]> {
-      return (await notes.list(PLACE)).flatMap(({ key, value }) => scheduleOf(key, JSON.parse(value)))
-    },
+    list,
 
     /** Begins those of the files. What has become of them goes on where it was, unless their times have changed. */
     async begin(): Promise<void> {

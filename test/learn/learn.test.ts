@@ -19,6 +19,7 @@ test('the parts are there, in order', () => {
       '5-your-own-page',
       '6-supervise-a-coding-agent',
       '7-a-team',
+      '8-an-agent-that-lasts',
     ].map((name) => `docs/learn/${name}.md`),
   )
 })

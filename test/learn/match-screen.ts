@@ -16,6 +16,7 @@ const shapes: readonly Shape[] = [
   { shown: /[\da-f]{8}-[\da-f-]{27}/, real: '[\\da-f]{8}-[\\da-f-]{27}', isKept: true },
   { shown: /\b01[\dA-Z]{24}\b/, real: '[\\dA-Z]{26}', isKept: true },
   { shown: /\b(?=[a-f]*\d)(?=\d*[a-f])[\da-f]{4}\b/, real: '[\\da-f]{4}', isKept: true },
+  { shown: /\b(?=[a-f]*\d)(?=\d*[a-f])[\da-f]{12}\b/, real: '[\\da-f]{12}', isKept: true },
   { shown: /\b20\d\d-\d\d-\d\d\b/, real: '20\\d\\d-\\d\\d-\\d\\d', isKept: false },
   { shown: /\b\d\d:\d\d(?::\d\d)?\b/, real: '\\d\\d:\\d\\d(?::\\d\\d)?', isKept: false },
   { shown: /\d+\.\d s\b/, real: '\\d+\\.\\d s', isKept: false },

@@ -3,6 +3,7 @@
 
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
+import type { SessionRecord } from '../../domain/session/session.ts'
 import { visibleProse } from '../../domain/text/visible-text.ts'
 import type { Notes } from '../../log/notes.ts'
 
@@ -110,6 +111,13 @@ export function createMemories({ notes, clock }: MemoriesDeps) {
     },
   }
 }
+
+/**
+ * About whom a session keeps facts. A test case (its session is unlisted) has a user of its own: cases run side by side, and none may
+ * know what another one was told.
+ */
+export const rememberedUser = ({ id, owner, unlisted }: SessionRecord): string =>
+  unlisted ? `${owner} in ${id}` : owner
 
 const has =
   ({ agent, id }: MemoryFilter) =>

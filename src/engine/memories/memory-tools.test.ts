@@ -5,6 +5,7 @@ import { type ModelRequest, withAside } from '../../models/model.ts'
 import { scriptedModel } from '../../models/testing/scripted-model.ts'
 import { createStaticToolbox } from '../../tools/create-toolbox.ts'
 import type { AgentTool } from '../../tools/tool.ts'
+import type { SessionChoice } from '../ports/runs.ts'
 import { openEngine, type TestEngineOptions, testAgent, testTool } from '../testing/open-engine.ts'
 
 const said = (text: string) => ({ parts: [{ text }] })
@@ -50,6 +51,24 @@ test('a fact of one session is told in the next one, to the same user and agent 
   expect(server.sent.map(({ aside }) => aside.includes('allergic'))).toEqual([false, false, true])
   await server.talk('A cake?', 'ada')
   expect(server.sent.at(-1)?.aside).toBe('')
+  await server.close()
+})
+
+test('a test case is told what it was told itself, and nothing of another one', async () => {
+  const later = ['Noted.', 'Hi.', 'Hi.', 'Hi.'].map(said)
+  const server = open({ answers: [calls('remember', { fact: 'Likes brass.' }), ...later] })
+  const turn = async (session: SessionChoice) => {
+    const accepted = await server.start('Hello', { session })
+    await server.events(accepted)
+    return { existing: accepted.session }
+  }
+  const first = await turn({ create: { unlisted: true } })
+  await turn(first)
+  expect(server.sent.at(-1)?.aside).toContain('Likes brass.')
+
+  await turn(await turn({ create: { unlisted: true } }))
+  expect(server.sent.at(-1)?.aside).toBe('')
+  expect(await server.texts()).toEqual([])
   await server.close()
 })
 

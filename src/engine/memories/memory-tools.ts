@@ -4,7 +4,7 @@ import { sha256 } from '../../json/digest.ts'
 import type { ServerTool, Tool, ToolOutcome } from '../../tools/tool.ts'
 import { harmless } from '../loop/offered-tools.ts'
 import type { RunScope } from '../run/run-scope.ts'
-import { MOST_MEMORY_CHARS } from './memories.ts'
+import { MOST_MEMORY_CHARS, rememberedUser } from './memories.ts'
 import { findMemories, linesOf } from './told-memories.ts'
 
 /** An agent's own tool of such a name stays. */
@@ -14,7 +14,7 @@ export function withMemoryTools(scope: RunScope, own: ReadonlyMap<string, Tool>)
 
 // A call that a crash interrupted is made again: it has the same id, and says the same.
 function memoryTools({ memories, session, root }: RunScope): ServerTool[] {
-  const { owner } = session
+  const owner = rememberedUser(session)
   const agent = root.definition.name
   const rules = { ...harmless, location: 'server', returns: null } as const
   const changing = { ...rules, effect: 'idempotent', approval: null } as const

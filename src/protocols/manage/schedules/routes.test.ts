@@ -55,6 +55,18 @@ test('a schedule is made, shown, paused, started by hand and removed', async () 
   expect(await refusalOf(kept)).toMatchObject({ status: 409, code: 'conflict' })
 })
 
+test.each([
+  ['daily', 'Did you mean tester.daily?'],
+  ['tester.dayly', 'Did you mean tester.daily?'],
+  ['something-else', 'GET /schedules lists them.'],
+])('an unknown schedule %s is refused with advice: %s', async (id, advice) => {
+  const { doors } = await openSchedules()
+  await using _closed = doors
+  const response = await doors.get(`/schedules/${id}`, asOperator)
+  const detail = `There is no schedule "${id}". ${advice}`
+  expect(await response.json()).toMatchObject({ status: 404, code: 'record_not_found', detail })
+})
+
 describe('POST /schedules refuses', () => {
   test.each([
     ['two kinds of times', { ...hourly, cron: '@daily' }, 'invalid_request'],
