@@ -25,6 +25,7 @@ import { createSupervisionRoutes } from '../protocols/manage/supervision/routes.
 import { createTokenRoutes } from '../protocols/manage/tokens/routes.ts'
 import { createToolRoutes } from '../protocols/manage/tools/routes.ts'
 import { createUsageRoutes } from '../protocols/manage/usage/routes.ts'
+import { createUserRoutes } from '../protocols/manage/users/routes.ts'
 import type { Later } from './create-routes.ts'
 import type { Working } from './create-services.ts'
 import { createDesk } from './open-sign-ins.ts'
@@ -32,6 +33,8 @@ import { createDesk } from './open-sign-ins.ts'
 export function createManagedRoutes(parts: Working & Later, readStats: StatsRoutesDeps['readStats']): Route[] {
   const { services, settings, tokens, stepUp, operators, dataDir, ids, version, program } = parts
   const { clock } = services
+  const desk = createDesk(parts)
+  const schedules = parts.schedules.load
   const { operators: people } = settings.supervision
   return [
     ...createSessionRoutes({ ...services, ids, maskText: createMask(serverSecrets(parts)) }),
@@ -43,7 +46,7 @@ export function createManagedRoutes(parts: Working & Later, readStats: StatsRout
     ...createChannelRoutes(parts),
     ...createPushRoutes(parts),
     ...createToolRoutes(services),
-    ...createMcpSignInRoutes({ desk: createDesk(parts), base: parts.consoleUrl }),
+    ...createMcpSignInRoutes({ desk, base: parts.consoleUrl }),
     ...createTokenRoutes({ tokens, stepUp, operators, dataDir, clock }),
     ...createDeviceRoutes({
       ...parts.signIn,
@@ -64,10 +67,11 @@ export function createManagedRoutes(parts: Working & Later, readStats: StatsRout
       },
     }),
     ...createManagedAgentRoutes({ ...services, tests: parts.tests, checkAgentText: createCheckAgentText(services) }),
-    ...createScheduleRoutes({ schedules: parts.schedules.load }),
+    ...createScheduleRoutes({ schedules }),
     ...createAuditRoutes(services),
     ...createUsageRoutes(services),
     ...createMemoryRoutes(services),
+    ...createUserRoutes({ ...services, ...parts, ...parts.signIn, desk, schedules }),
     ...createPolicyRoutes({ ...services, ...services.elsewhere, workspaces: parts.workspaces }),
     ...createStatsRoutes({ ...services, readStats }),
     ...createFileRoutes({ files: services.keeper, keys: parts.fileKeys }),

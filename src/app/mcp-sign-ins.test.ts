@@ -140,3 +140,20 @@ test('an alert that was dismissed does not come back by itself', async () => {
 
   expect(await alerts()).toEqual([])
 })
+
+test('erasing a user signs them out of MCP servers, on record, and takes the alert with it', async () => {
+  const { ask, list, say, restart } = await open('user')
+  await say('who am I?')
+  const [{ id }] = await list()
+  const back = await walkThrough((await ask('POST', `/sign-ins/${id}`, {})).body.link)
+  await ask('GET', `${back.pathname}${back.search}`, undefined, null)
+  expect((await list())[0].signed_in_by).toBe('operator')
+
+  expect((await ask('DELETE', '/users/local_user')).body).toMatchObject({ sign_ins: 1, left: [] })
+
+  expect((await list())[0]).toMatchObject({ issuer: null, problem: null })
+  await restart()
+  expect((await ask('DELETE', '/users/local_user')).body).toMatchObject({ sign_ins: 0, sessions: 0 })
+  const { entries } = (await ask('GET', '/audit?kind=signed_out')).body
+  expect(entries).toMatchObject([{ by: 'operator', details: { mcp_server: 'crm', user: 'local_user' } }])
+})

@@ -73,11 +73,15 @@ export function startSignIns(
 }
 
 /** Where people sign in. */
-export function createDesk({ mcpSignIns: signIns, parts, audit, clock }: Known): SignInDesk {
+export function createDesk({ mcpSignIns: signIns, parts, replica, audit, clock }: Known): SignInDesk {
   const uses = ({ definition: { tools } }: Known['parts'][number], { name, url }: SignInServer): boolean =>
     tools.some((one) => one.type === 'mcp' && one.name === name && authServerOf(one)?.url === url)
   return createSignInDesk({
     signIns,
+    async forget(user) {
+      const { forgetSignIns } = await import('../tools/mcp/auth/sign-ins.ts')
+      return forgetSignIns(replica.shared, user)
+    },
     agentsOf: (server) => parts.filter((one) => uses(one, server)).map(({ definition }) => definition.name),
     audit,
     now: () => clock.now(),

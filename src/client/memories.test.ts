@@ -41,4 +41,7 @@ test('what an agent file with memory: true keeps is listed, corrected, told and 
   await user.chat('clerk', 'I like tea')
   expect(await operator.memories.forgetAll({ owner: 'local_user' })).toBe(1)
   expect(await user.memories.list()).toEqual({ memories: [], complete: true })
+  await user.chat('clerk', 'I like tea')
+  expect(await operator.users.erase('local_user')).toMatchObject({ user: 'local_user', sessions: 3, memories: 1 })
+  await expect(user.users.erase('local_user')).rejects.toMatchObject({ status: 401 })
 })

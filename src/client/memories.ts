@@ -1,7 +1,7 @@
-// What agents keep about users between sessions.
+// What agents keep about users between sessions, and the end of all that is kept under the name of a user.
 
 import { at, type CallOptions, type Calls, queryOf } from './connection.ts'
-import type { Memory } from './wire.ts'
+import type { ErasedUser, Memory } from './wire.ts'
 
 /** Left out: your own. */
 export interface MemoryOwner extends CallOptions {
@@ -19,6 +19,10 @@ export interface MemoriesClient {
     /** Everything, or everything that one agent keeps. Resolves with how many facts there were. */
     forgetAll(options?: MemoryOwner & { agent?: string }): Promise<number>
   }
+  users: {
+    /** For admins. Everything under exactly this name; `left` says what could not be removed. May be repeated. */
+    erase(user: string, options?: CallOptions): Promise<ErasedUser>
+  }
 }
 
 export const createMemoriesClient = ({ get, json, remove }: Calls): MemoriesClient => ({
@@ -31,5 +35,8 @@ export const createMemoriesClient = ({ get, json, remove }: Calls): MemoriesClie
       const path = `/memories${queryOf({ ...query })}`
       return (await json<{ forgotten: number }>({ method: 'DELETE', path, signal })).forgotten
     },
+  },
+  users: {
+    erase: (user, { signal } = {}) => json({ method: 'DELETE', path: at('users', user), signal }),
   },
 })

@@ -82,4 +82,5 @@ export type {
 export type { Instruction, Modes, PromptAnswer, Spawn, Startable } from '../protocols/manage/supervision/schema.ts'
 export type { CreatedToken, NewToken, Token } from '../protocols/manage/tokens/schema.ts'
 export type { MyLimits, TokenPrice, Usage, UsageCounts } from '../protocols/manage/usage/schema.ts'
+export type { ErasedUser } from '../protocols/manage/users/schema.ts'
 export type { HostChoice, HostState, ProgressItem, Supervision } from '../protocols/shared/supervised/schema.ts'

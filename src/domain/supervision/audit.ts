@@ -25,6 +25,8 @@ export interface AuditRecord {
     | 'device_code_made'
     | 'passkey_added'
     | 'passkey_removed'
+    /** An admin asked to remove everything that is kept under the name `details.user`. */
+    | 'user_erased'
     /** An operator read, listed or cancelled what belongs to somebody else. */
     | 'operator_read'
     | 'operator_list'
@@ -49,7 +51,7 @@ export interface AuditRecord {
   by: string
   session: string | null
   run: string | null
-  /** Empty for records about a token, a device, a passkey or the trail itself. */
+  /** Empty for records about a token, a device, a passkey, a user or the trail itself. */
   agent: string
   tool: string
   call: string | null

@@ -49,7 +49,7 @@ export interface Sessions {
 
 export type SessionFilters = Pick<SessionQuery, 'agent' | 'kind' | 'activity' | 'feedback' | 'since' | 'until'>
 
-export interface SessionPage extends SessionFilters, Pick<SessionQuery, 'label' | 'order' | 'limit'> {
+export interface SessionPage extends SessionFilters, Pick<SessionQuery, 'label' | 'unlisted' | 'order' | 'limit'> {
   /** Null: sessions of all owners. */
   owner: string | null
   /** A place in the list, or the id or alias of the session at that place. */

@@ -106,7 +106,7 @@ export const aliasSpec = words(
 
 /** What `quarterdeck ctl` has words for. */
 const CTL_VERBS =
-  'list watch show approve reject edit answer resume nudge dismiss mode pause stalls terminate start checkpoint checkpoints restore steer task run grants memories policy handover purge credential passphrase'.split(
+  'list watch show approve reject edit answer resume nudge dismiss mode pause stalls terminate start checkpoint checkpoints restore steer task run grants memories users policy handover purge credential passphrase'.split(
     ' ',
   )
 

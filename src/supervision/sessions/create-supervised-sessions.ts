@@ -148,7 +148,7 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
     setMode: createSetMode(deps),
     handOver: (by, sessionId, to) =>
       step(sessionId, ({ session, at }) => {
-        refuseWithoutAdmin(operators, by)
+        refuseWithoutAdmin(operators, by, 'hand a session over')
         refuseWorkspace(session)
         checkText(to, 'name', MOST_NAME_CHARS)
         if (!operators.isKnown(to)) {

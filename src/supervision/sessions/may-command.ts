@@ -65,13 +65,10 @@ export const isSamePerson = (operators: Operators, one: string, other: string): 
 export const escalatedTo = (operators: Operators, by: Caller, owner: string): AuditRecord['details'] =>
   hasOwnRight(operators, by, owner) ? {} : { escalated: true }
 
-/** Handing over is for admins. A sole operator without a list is one. */
-export function refuseWithoutAdmin(operators: Operators, by: Caller): void {
+/** Throws `forbidden`. A sole operator without a list is an admin. */
+export function refuseWithoutAdmin(operators: Operators, by: Caller, what: string): void {
   if (by.role === 'operator' && operators.isAdmin(by.user, by)) return
-  throw new ServerError(
-    'forbidden',
-    'Only an admin may hand a session over. quarterdeck.yaml names them: operators[].admin.',
-  )
+  throw new ServerError('forbidden', `Only an admin may ${what}. quarterdeck.yaml names them: operators[].admin.`)
 }
 
 /**

@@ -59,6 +59,8 @@ export interface SignInDesk {
     browser: string | null,
   ): Promise<{ server: string }>
   out(asking: Asking, id: string): Promise<void>
+  /** Signs a user out everywhere. Returns of how many servers. */
+  outOfAll(by: Caller, user: string): Promise<number>
   /** Our client document. Null: nobody outside could read it. */
   document(): object | null
 }
@@ -66,6 +68,8 @@ export interface SignInDesk {
 export function createSignInDesk<S extends SignInServer>(deps: {
   /** Null: no agent has such a server. */
   signIns: SignInPort<S> | null
+  /** Forgets what is kept of a user, also where no agent has such a server any more. Returns where they were signed in. */
+  forget(user: string): Promise<{ server: string; url: string }[]>
   agentsOf(server: S): readonly string[]
   audit(record: AuditRecord): Promise<unknown>
   now(): number
@@ -98,7 +102,7 @@ export function createSignInDesk<S extends SignInServer>(deps: {
   const note = (
     kind: 'signed_in' | 'signed_out',
     by: string,
-    server: SignInServer,
+    server: Pick<SignInServer, 'name' | 'url'>,
     user: string | null,
   ): Promise<unknown> =>
     audit({
@@ -139,6 +143,12 @@ export function createSignInDesk<S extends SignInServer>(deps: {
       const { port, server } = find(id)
       const user = userOf(server, asking)
       if (await port.out(server, user)) await note('signed_out', asking.by.user, server, user)
+    },
+
+    async outOfAll(by, user) {
+      const forgotten = await deps.forget(user)
+      for (const { server: name, url } of forgotten) await note('signed_out', by.user, { name, url }, user)
+      return forgotten.length
     },
 
     document: () => signIns?.document() ?? null,

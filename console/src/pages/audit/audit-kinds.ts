@@ -23,6 +23,7 @@ const words: Readonly<Record<AuditRecord['kind'], string>> = {
   device_code_made: 'Sign-in code made',
   passkey_added: 'Passkey added',
   passkey_removed: 'Passkey removed',
+  user_erased: 'User erased',
   operator_read: 'Operator looked at a session',
   operator_list: 'Operator looked at a list',
   operator_cancel: 'Operator stopped a run',
@@ -35,7 +36,7 @@ const words: Readonly<Record<AuditRecord['kind'], string>> = {
 /** What people decided. The rest is what they looked at, and what agents and servers did. */
 export const DECISIONS = [
   ...(['decision', 'revealed', 'grant_made', 'grant_revoked', 'operator_cancel'] as const),
-  ...(['token_created', 'token_revoked', 'device_revoked', 'passkey_added', 'passkey_removed'] as const),
+  ...(['token_created', 'token_revoked', 'device_revoked', 'passkey_added', 'passkey_removed', 'user_erased'] as const),
 ].join(',')
 export const EVERYTHING = 'all'
 

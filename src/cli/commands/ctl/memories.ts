@@ -1,8 +1,10 @@
-// What agents keep about users between sessions.
+// What agents keep about users between sessions, and the end of all that is kept under the name of a user.
 
 import type { Memory } from '../../../client/wire.ts'
 import { ForgottenSchema, MemoryListSchema } from '../../../protocols/manage/memories/schema.ts'
-import { usageError } from '../../cli-error.ts'
+import { ErasedUserSchema } from '../../../protocols/manage/users/schema.ts'
+import { failure, usageError } from '../../cli-error.ts'
+import { confirm, hasTerminal } from '../../terminal/terminal-prompt.ts'
 import { counted, localTime, localZone, terminalLine, textTable } from '../../terminal/terminal-text.ts'
 import type { CtlContext } from './ctl-server.ts'
 import { NothingFound, quoted, understood } from './records.ts'
@@ -60,4 +62,20 @@ export async function forget(
   }
   await context.server.delete(`/memories/${encodeURIComponent(id)}${queryOf({ owner: found.owner })}`)
   context.say(found, `Forgotten: ${terminalLine(found.text, 200)}`)
+}
+
+/** Throws `CliError` if something is left, after the answer is printed. */
+export async function eraseUser(context: CtlContext, name: string, { yes }: { yes?: boolean }): Promise<void> {
+  const shown = terminalLine(name, 200)
+  if (yes !== true && hasTerminal(context.io) && !context.json) {
+    context.io.stdout.write(`All that is kept under the name ${shown}. Nobody can bring it back.\n`)
+    await confirm('Erase it?', context.io)
+  }
+  const answer = understood(ErasedUserSchema, await context.server.delete(`/users/${encodeURIComponent(name)}`))
+  const { user: _, left, ...counts } = answer
+  const words = Object.entries(counts).map(([what, count]) => `${what.replace('_', ' ')} ${count}`)
+  context.say(answer, `Erased of ${shown}: ${words.join(', ')}.`)
+  if (left.length === 0) return
+  const rest = left.map(({ what, id, why }) => terminalLine(`${what.replace('_', ' ')} ${id}: ${why}`, 300))
+  throw failure(`Something of ${shown} is left. Do what follows, then run this again.`, rest)
 }

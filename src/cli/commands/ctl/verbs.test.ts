@@ -9,6 +9,7 @@ import { reservedVerbs } from '../../../operators/commands/verbs.ts'
 import { findCtlPlace } from '../../../operators/ctl/socket.ts'
 import { GrantSchema } from '../../../protocols/manage/approvals/schema.ts'
 import { MemorySchema } from '../../../protocols/manage/memories/schema.ts'
+import { ErasedUserSchema } from '../../../protocols/manage/users/schema.ts'
 import { main } from '../../main.ts'
 import { tempFolder } from '../../testing/temp-folder.ts'
 import { createTestIo } from '../../testing/test-io.ts'
@@ -892,6 +893,23 @@ describe('remembering', () => {
       'GET /memories?owner=*',
       'DELETE /memories?owner=ada',
     ])
+  })
+
+  test('a user is erased, and what is left is named', async () => {
+    const { left, ...counts } = ErasedUserSchema.parse(exampleOf(ErasedUserSchema))
+    const server = await openSocketServer({
+      'DELETE /users/mia': { ...counts, left: [] },
+      'DELETE /users/corp%3Aann': { ...counts, user: 'corp:ann', left },
+    })
+    expect(await server.run('users', 'erase', 'mia')).toEqual({
+      code: 0,
+      err: '',
+      out: 'Erased of mia: tokens 1, devices 0, push subscriptions 0, sign ins 1, schedules 0, sessions 3, memories 4.\n',
+    })
+    const { code, out, err } = await server.run('users', 'erase', 'corp:ann', '--yes')
+    expect([code, out]).toEqual([1, expect.stringContaining('Erased of corp:ann: ')])
+    expect(err).toContain(`  session ${left[0]?.id}: An agent elsewhere works in this session. Terminate`)
+    expect((await server.run('users', 'erase')).code).toBe(2)
   })
 
   test('filters go to the server', async () => {

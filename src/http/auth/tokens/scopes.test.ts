@@ -82,6 +82,7 @@ test('every route needs the scope that this table says', async () => {
     'DELETE /devices/:id',
     'DELETE /passkeys/:id',
     'DELETE /tokens/:id',
+    'DELETE /users/:user',
     'POST /devices/codes',
     'POST /passkeys',
     'POST /passkeys/challenges',

@@ -23,7 +23,7 @@ const others: Readonly<Record<string, Scope>> = {
 }
 
 /** They make and take away credentials, so a limit would mean nothing here: only a token without one will do. */
-const wholeTokenOnly = /^(?:POST|DELETE) \/(?:sign-in|(?:tokens|devices|passkeys)(?:\/[\w:]+)?)$/
+const wholeTokenOnly = /^(?:POST|DELETE) \/(?:sign-in|(?:tokens|devices|passkeys|users)(?:\/[\w:]+)?)$/
 /** A proof counts for one decision, which a token that is limited to an agent may make too. */
 const forOneDecision = 'POST /passkeys/challenges'
 /** What comes of these has no end. */
@@ -70,5 +70,5 @@ export const scopeMissing = (needed: Scope): ServerError =>
 const wholeToken = (): ServerError =>
   new ServerError(
     'forbidden',
-    'A token that is limited to scopes or to an agent makes and revokes no tokens, devices or passkeys. Such a token, and one that ends, cannot sign in to the console, add a passkey or let others in. Use one without limits.',
+    'A token that is limited to scopes or to an agent makes and revokes no tokens, devices or passkeys, and erases no users. Such a token, and one that ends, cannot sign in to the console, add a passkey or let others in. Use one without limits.',
   )

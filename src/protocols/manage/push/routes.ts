@@ -16,7 +16,7 @@ import { decodeBody } from '../supervision/decode.ts'
 import type * as wire from './schema.ts'
 import { NewSubscriptionSchema, PushKeySchema, PushSubscriptionSchema } from './schema.ts'
 
-interface PushRoutesDeps {
+export interface PushRoutesDeps {
   push: {
     publicKey(): Promise<string>
     list(by: Caller): Promise<readonly PushSubscription[]>

@@ -9,7 +9,7 @@ import { mcpSettings } from '../testing/mcp-settings.ts'
 import { type OAuthServers, openOAuthServers, walkThrough } from '../testing/oauth-servers.ts'
 import { openServer } from '../testing/open-server.ts'
 import { authServerOf } from './sign-in.ts'
-import type { SignIns } from './sign-ins.ts'
+import { forgetSignIns, type SignIns } from './sign-ins.ts'
 
 const HOUR = 3_600_000
 const BASE = 'http://localhost:4000'
@@ -166,6 +166,22 @@ describe('a sign-in to an MCP server', () => {
     expect((await ann.call('whoami')).content).toContain('you are ann-at-crm')
     expect((await bob.call('whoami')).content).toContain('you are bob-at-crm')
     await expect(own.signIns.of(own.server, 'eve').token()).rejects.toThrow('needs a sign-in')
+  })
+
+  test('of a user is forgotten, with one that they have only begun, and nobody else’s', async () => {
+    await using servers = await openOAuthServers()
+    await using own = await open(servers, { per: 'user' })
+    for (const user of ['ann', 'bob', null]) await own.signIn(user)
+    const begun = await walkThrough((await own.begin('ann')).link)
+
+    expect(await forgetSignIns(own.store, 'ann')).toMatchObject([{ server: 'crm', url: servers.url }])
+
+    expect((await own.signIns.state(own.server, 'ann')).issuer).toBe(null)
+    await expect(own.back(begun)).rejects.toThrow('This sign-in is over')
+    for (const user of ['bob', null]) {
+      expect((await own.signIns.state(own.server, user)).issuer).toBe(servers.issuer)
+    }
+    expect(await forgetSignIns(own.store, 'ann')).toEqual([])
   })
 
   test('a sign-out takes the tools away, and another sign-in brings them back', async () => {

@@ -68,6 +68,10 @@ export interface SignInStore {
   take(kind: string, key: string): Promise<{ value: string } | null>
 }
 
+interface ListedSignIns extends Pick<SignInStore, 'take'> {
+  list(kind: string): Promise<{ key: string; value: string }[]>
+}
+
 export interface Opened {
   store: SignInStore
   /** Where browsers open this server, without a slash at the end. */
@@ -446,6 +450,23 @@ export function createSignIns(servers: readonly AuthServer[], deps: SignInsDeps)
     if (await write(record, 0)) return
     await update(record.key, (was) => ({ ...was, problem: record.problem }))
   }
+}
+
+const OwnedSchema = RecordSchema.pick({ server: true, url: true, user: true })
+
+/**
+ * Forgets the sign-ins of a user, also to servers that the settings no longer name, and those that they have only begun. Returns where
+ * they were signed in.
+ */
+export async function forgetSignIns(store: ListedSignIns, user: string): Promise<{ server: string; url: string }[]> {
+  const forgotten: { server: string; url: string }[] = []
+  for (const kind of [BEGUN, SIGN_IN]) {
+    for (const { key, value } of await store.list(kind)) {
+      const { data } = OwnedSchema.safeParse(JSON.parse(value))
+      if (data?.user === user && (await store.take(kind, key)) !== null && kind === SIGN_IN) forgotten.push(data)
+    }
+  }
+  return forgotten
 }
 
 const isSame = (a: string, b: string): boolean => timingSafeEqual(Buffer.from(a), Buffer.from(b))
