@@ -71,7 +71,7 @@ async function startGuarded(flags: readonly string[]): Promise<TestServer> {
 /** A request to one route that is valid enough to reach its handler. */
 function requestTo({ method, path }: RouteRow): Pick<RecordOptions, 'method' | 'body'> & { path: string } {
   const filled = path.replace(':name', 'crash').replace(/:\w+/g, 'x')
-  return { path: filled, method, ...(method === 'POST' ? { body: runInput('x', 'x', 'Hello') } : {}) }
+  return { path: filled, method, ...(method === 'POST' || method === 'PATCH' ? { body: runInput('x', 'x', 'Hello') } : {}) }
 }
 
 /** The status of the answer, and the error code of a refusal. */
@@ -121,10 +121,13 @@ describe('without a credential', () => {
     const server = await serverWith(flags)
     const table = await routeTable(settings)
     // These are public on purpose. Think twice before adding one.
-    const pages = ['GET /', 'GET /console/*path', 'GET /docs/*path', 'GET /talk/*path']
+    // The frame of apps has nothing in it before its page gives it something.
+    const pages = ['GET /', 'GET /console/app-frame', 'GET /console/*path', 'GET /docs/*path', 'GET /talk/*path']
     const signIn = ['GET /sign-in', 'POST /sign-in', 'POST /sign-in/challenges']
+    // Authorization servers read the one, and lead browsers back to the other, which wants what it gave out.
+    const mcp = ['GET /sign-ins/client.json', 'GET /sign-ins/callback']
     const probes = ['GET /health', 'GET /health/agent', 'GET /live', 'GET /ping', 'GET /ready']
-    const open = new Set([...pages, ...signIn, ...probes, ...MOVED])
+    const open = new Set([...pages, ...signIn, ...mcp, ...probes, ...MOVED])
     expect(new Set(table.filter(({ role }) => role === 'public').map(label))).toEqual(open)
     const closed = table.filter((row) => !open.has(label(row)))
     const ask = async (headers: Record<string, string>) =>

@@ -16,9 +16,12 @@ test('every route needs the scope that this table says', async () => {
     'POST /validate/agent',
   ])
   expect(lines('talk')).toEqual([
+    'DELETE /memories',
+    'DELETE /memories/:id',
     'DELETE /sessions/:id',
     'DELETE /threads/:id',
     'DELETE /v1/responses/:id',
+    'PATCH /memories/:id',
     'PATCH /sessions/:id',
     'POST /',
     'POST /agent/:name/chat',
@@ -36,6 +39,7 @@ test('every route needs the scope that this table says', async () => {
     'POST /invocations',
     'POST /messages/:id/feedback',
     'POST /runs/:id/cancel',
+    'POST /sessions/:id/apps',
     'POST /sessions/:id/messages',
     'POST /tool_result',
     'POST /v1/chat/completions',
@@ -72,10 +76,16 @@ test('every route needs the scope that this table says', async () => {
   ])
   expect(lines('manage')).toEqual([
     'DELETE /push/subscriptions/:id',
+    'DELETE /schedules/:id',
+    'DELETE /sign-ins/:id',
+    'PATCH /schedules/:id',
     'POST /channels/:name/replay',
     'POST /push/subscriptions',
+    'POST /schedules',
+    'POST /schedules/:id/run',
     'POST /sessions/:id/handover',
     'POST /sessions/purge',
+    'POST /sign-ins/:id',
     'POST /sign-out',
   ])
   expect(lines('no scope is enough')).toEqual([

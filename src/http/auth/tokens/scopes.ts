@@ -18,6 +18,9 @@ const others: Readonly<Record<string, Scope>> = {
   'POST /validate/agent': 'read',
   'POST /agents/:name/tests/run': 'talk',
   'POST /sessions/:id/messages': 'talk',
+  'POST /sessions/:id/apps': 'talk',
+  'POST /sign-ins/:id': 'manage',
+  'DELETE /sign-ins/:id': 'manage',
   'POST /inbox/:id/take': 'decide',
   'DELETE /inbox/:id/take': 'decide',
 }
