@@ -33,13 +33,13 @@ describe('quarterdeck validate', () => {
     const cwd = await tempFolder()
     await mkdir(join(cwd, 'agents'))
     await writeFile(join(cwd, 'agents', 'a.yaml'), `name: crow\n${AGENT}`)
-    await writeFile(join(cwd, 'agents', 'b.yaml'), `name: parrot\n${AGENT}`)
+    await writeFile(join(cwd, 'agents', 'b.yaml'), `name: parrot\n${AGENT}memory: true\n`)
 
     expect(await validate(cwd, 'agents')).toEqual({
       exitCode: 0,
       out:
         'ok  crow: demo/demo, 0 tools, 11 characters of instructions\n' +
-        'ok  parrot: demo/demo, 0 tools, 11 characters of instructions\n',
+        'ok  parrot: demo/demo, 0 tools, memory, 11 characters of instructions\n',
       err: '',
     })
   })

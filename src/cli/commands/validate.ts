@@ -142,5 +142,6 @@ function describe(agent: AgentDefinition): string {
   const { name, model } = summary(agent)
   const role = agent.internal ? ' (sub-agent)' : ''
   if (agent.host !== null) return `${name}${role}: ${agent.host.name} in ${agent.host.workspace}`
-  return `${name}${role}: ${model}, ${toolCount(agent.tools)}, ${agent.instructions.length} characters of instructions`
+  const tools = `${toolCount(agent.tools)}${agent.memory === true ? ', memory' : ''}`
+  return `${name}${role}: ${model}, ${tools}, ${agent.instructions.length} characters of instructions`
 }

@@ -46,10 +46,12 @@ test('no fact ends the frame or adds a line to it', () => {
   ])
 })
 
-test('finds by any word, without words all', () => {
+test('finds by any word and its forms, without words all', () => {
   const all = kept('Likes tea.', 'Likes coffee.', 'Lives in Rome.')
 
   expect(texts(findMemories(all, 'tea or rome'))).toEqual(['Lives in Rome.', 'Likes tea.'])
   expect(texts(findMemories(all, ' '))).toEqual(texts(all.toReversed()))
+  expect(texts(findMemories(all, 'liked or living'))).toEqual([])
+  expect(texts(findMemories(all, 'like'))).toEqual(['Likes coffee.', 'Likes tea.'])
   expect(findMemories(all, 'zebra')).toEqual([])
 })

@@ -66,7 +66,12 @@ export function findMemories(all: readonly Memory[], query: string): Memory[] {
       : all.filter(({ text }) =>
           wordsOf(text)
             .values()
-            .some((word) => asked.has(word)),
+            .some((word) => asked.has(word) || asked.values().some((other) => isFormOf(word, other))),
         )
   return byFit(found, query).slice(0, MOST_MEMORIES)
 }
+
+/** `reports` and `report`. In a list this short, one fact too many does no harm. */
+const isFormOf = (one: string, other: string): boolean =>
+  Math.min(one.length, other.length) >= FEWEST_LETTERS && (one.startsWith(other) || other.startsWith(one))
+const FEWEST_LETTERS = 4
