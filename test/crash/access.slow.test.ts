@@ -71,7 +71,11 @@ async function startGuarded(flags: readonly string[]): Promise<TestServer> {
 /** A request to one route that is valid enough to reach its handler. */
 function requestTo({ method, path }: RouteRow): Pick<RecordOptions, 'method' | 'body'> & { path: string } {
   const filled = path.replace(':name', 'crash').replace(/:\w+/g, 'x')
-  return { path: filled, method, ...(method === 'POST' || method === 'PATCH' ? { body: runInput('x', 'x', 'Hello') } : {}) }
+  return {
+    path: filled,
+    method,
+    ...(method === 'POST' || method === 'PATCH' ? { body: runInput('x', 'x', 'Hello') } : {}),
+  }
 }
 
 /** The status of the answer, and the error code of a refusal. */

@@ -45,7 +45,10 @@ function memoryTools({ memories, session, root }: RunScope): ServerTool[] {
       async call({ arguments: { words = '' }, resultChars }) {
         const all = (await memories.of(owner)).filter((one) => one.agent === agent)
         const found = findMemories(all, String(words))
-        if (found.length === 0) return said(all.length === 0 ? 'Nothing is kept.' : 'Nothing kept has these words. Without words you get all.')
+        if (found.length === 0)
+          return said(
+            all.length === 0 ? 'Nothing is kept.' : 'Nothing kept has these words. Without words you get all.',
+          )
         return said(linesOf(found).slice(0, resultChars))
       },
     },
