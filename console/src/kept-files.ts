@@ -16,17 +16,11 @@ const areFilesKeptHere = (): boolean => 'caches' in window && navigator.locks !=
 export const findServiceWorker = async (): Promise<ServiceWorkerRegistration | undefined> =>
   navigator.serviceWorker?.getRegistration(`${serverUrl}/console/`)
 
-/** `isSignedIn`: of this tab, which drops the files when it signs out. `signal` is aborted somewhat later. */
-export async function keepFiles(
-  build: string,
-  urls: readonly string[],
-  isSignedIn: () => boolean,
-  signal: AbortSignal,
-): Promise<void> {
+/** `signal`: aborted when this tab signs out. It drops the files then. */
+export async function keepFiles(build: string, urls: readonly string[], signal: AbortSignal): Promise<void> {
   if (!areFilesKeptHere()) return
-  const isOver = async () => (await findServiceWorker()) === undefined || !isSignedIn()
   await alone(async () => {
-    if (await isOver()) return
+    if (signal.aborted || (await findServiceWorker()) === undefined) return
     const cache = await caches.open(CACHE + build)
     const page = new URL(`${consolePath}/`, location.href).href
     await Promise.allSettled(
@@ -37,8 +31,6 @@ export async function keepFiles(
         if (response.ok) await cache.put(url, response)
       }),
     )
-    // Whoever signed out meanwhile may have dropped before this was there.
-    if (await isOver()) return remove([CACHE + build])
     const others = (await keptBuilds()).filter((name) => name !== CACHE + build)
     await remove(others.slice(0, -(BUILDS_KEPT - 1)))
   })

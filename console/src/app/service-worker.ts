@@ -36,7 +36,7 @@ export async function registerServiceWorker(): Promise<ServiceWorkerRegistration
   const options = { scope: consolePath, updateViaCache: 'none' } as const
   const registration = await navigator.serviceWorker.register(scriptUrl, options)
   // Signing out removed what was there then, and this came later.
-  if (!isSignedIn()) {
+  if (currentToken() === null) {
     await registration.unregister()
     return null
   }
@@ -62,8 +62,6 @@ export async function startServiceWorker({ go, build, signal }: ServiceWorkerOpt
   if (registration !== null) keepLoadedFiles(build, signal)
 }
 
-const isSignedIn = (): boolean => currentToken() !== null
-
 /** What this page has loaded already, and what it loads later. */
 function keepLoadedFiles(page: string, signal: AbortSignal): void {
   if (signal.aborted) return
@@ -75,7 +73,7 @@ function keepLoadedFiles(page: string, signal: AbortSignal): void {
       .map(({ name }) => name)
       .filter((name) => name.startsWith(assets))
     // Without space for them the console works too, but not without a network.
-    if (urls.length > 0) void keepFiles(build, urls, isSignedIn, signal).catch(() => {})
+    if (urls.length > 0) void keepFiles(build, urls, signal).catch(() => {})
   })
   observer.observe({ type: 'resource', buffered: true })
   signal.addEventListener('abort', () => observer.disconnect())

@@ -41,6 +41,6 @@ async function closeNotifications(worker: Worker): Promise<void> {
 
 /** Without a worker no tab keeps more files, so those that are dropped are the last. */
 async function removeFiles(worker: Worker): Promise<void> {
-  await worker?.unregister().catch(() => {})
+  await worker?.unregister()
   await dropFiles()
 }
