@@ -175,10 +175,11 @@ describe('the command line', () => {
 
   test('a word is the name of one command, whatever stands before it, unless it says the same of other things', () => {
     // `policy` is about the policy files of workspaces, in `ctl` too: there about those that wait for a yes.
-    // A schedule is paused, resumed, run and removed, as an agent, a command and a passkey are.
+    // A schedule is paused, resumed, run and removed, as an agent, a command and a passkey are. `mcp` is the server for one's own agents,
+    // and `connect mcp` signs in to that of others.
     const SAME = new Set([
       ...['list', 'create', 'export', 'restore', 'policy', 'revoke'],
-      ...['pause', 'resume', 'run', 'remove'],
+      ...['pause', 'resume', 'run', 'remove', 'mcp'],
     ])
     const names = new Map<string, string[]>()
     const note = (command: Command, words: string): void => {

@@ -29,7 +29,7 @@ test('everything moves from SQLite to Postgres and back, and nothing differs', a
   const sameWith = (entries: number) => ({
     exitCode: 0,
     out: '',
-    err: `Nothing differs: 3 sessions, 1 file, 6 other records, and ${entries} entries of the audit trail are the same.\n`,
+    err: `Nothing differs: 3 sessions, 1 file, 7 other records, and ${entries} entries of the audit trail are the same.\n`,
   })
 
   expect(await run(postgres, 'sessions', 'list')).toMatchObject({
