@@ -103,7 +103,11 @@ webhooks: [{ name: pager, url: "${receiver.url}", kinds: approval }]
   await soon(async () => {
     const shown = (await client.channels.list()).map(({ name, waiting, trouble }) => ({ name, waiting, trouble }))
     expect(shown).toEqual(
-      ['ntfy:ada', 'push:ada', 'webhook:pager', 'webhook:pager:lines'].map((name) => ({ name, waiting: 0, trouble: null })),
+      ['ntfy:ada', 'push:ada', 'webhook:pager', 'webhook:pager:lines'].map((name) => ({
+        name,
+        waiting: 0,
+        trouble: null,
+      })),
     )
   })
   const counts = [ntfy.taken.length, browser.messages.length]
