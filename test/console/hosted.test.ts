@@ -162,6 +162,7 @@ inBrowser('a chat with a hosted agent: a permission, its plan, its modes, its co
   await page.getByText('{"mode":"code","config":{"model":"large","thinks":"true"}}').waitFor()
   await expect.poll(() => page.getByRole('combobox', { name: 'Mode', exact: true }).inputValue(), LATE).toBe('code')
   await page.setViewportSize(PHONE)
-  expect(await lookAt(page)).toMatchObject({ tooWide: 0, smallTargets: [] })
+  // The page takes its new shape a moment later.
+  await expect.poll(() => lookAt(page), LATE).toMatchObject({ tooWide: 0, smallTargets: [] })
   expect(complaints).toEqual([])
 })
