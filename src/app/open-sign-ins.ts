@@ -10,7 +10,6 @@ import type { TakeStep } from '../supervision/sessions/take-step.ts'
 import { createServerSession } from '../supervision/sessions/workspace-session.ts'
 import { createSignInAlerts } from '../supervision/sign-ins/sign-in-alerts.ts'
 import { createSignInDesk, type SignInDesk, type SignInServer } from '../supervision/sign-ins/sign-in-desk.ts'
-import type { Network } from '../tools/http/service/service-http.ts'
 import { authServerOf } from '../tools/mcp/auth/sign-in.ts'
 import type { SignIns } from '../tools/mcp/auth/sign-ins.ts'
 import type { Known } from './open-access.ts'
@@ -24,14 +23,12 @@ interface Deps {
   clock: Clock
   log: Logger
   version: string
-  /** Tests have another one. */
-  network?: Network
 }
 
 /** Null: no agent has a server that wants a sign-in. */
 export async function openSignIns(
   agents: readonly Pick<AgentDefinition, 'tools'>[],
-  { connections, proxyVariables, clock, log, version, network }: Deps,
+  { connections, proxyVariables, clock, log, version }: Deps,
 ): Promise<SignIns | null> {
   const found = agents.flatMap(({ tools }) =>
     tools.flatMap((one) => (one.type === 'mcp' ? (authServerOf(one) ?? []) : [])),
@@ -41,7 +38,7 @@ export async function openSignIns(
   const { createGuardedFetch } = await import('../tools/mcp/auth/guarded-fetch.ts')
   const { createServiceHttp, systemNetwork } = await import('../tools/http/service/service-http.ts')
   const pool = connections.pool({ proxyVariables })
-  const http = createServiceHttp({ connections, pool, network: network ?? systemNetwork, maxBytes: MOST_BYTES })
+  const http = createServiceHttp({ connections, pool, network: systemNetwork, maxBytes: MOST_BYTES })
   // Agents may share a server.
   const servers = [...new Map(found.map((one) => [JSON.stringify([one.name, one.url]), one])).values()]
   return createSignIns(servers, {
@@ -79,7 +76,7 @@ export function createDesk({ mcpSignIns: signIns, parts, replica, audit, clock }
   return createSignInDesk({
     signIns,
     async forget(user) {
-      const { forgetSignIns } = await import('../tools/mcp/auth/sign-ins.ts')
+      const { forgetSignIns } = await import('../tools/mcp/auth/kept-sign-ins.ts')
       return forgetSignIns(replica.shared, user)
     },
     agentsOf: (server) => parts.filter((one) => uses(one, server)).map(({ definition }) => definition.name),

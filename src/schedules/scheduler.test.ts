@@ -1,10 +1,24 @@
 import { expect, test } from 'vitest'
-import { testAgent, testTool } from '../engine/testing/open-engine.ts'
+import { type TestEngineOptions, testAgent, testTool } from '../engine/testing/open-engine.ts'
 import { mortal } from './testing/mortal.ts'
 import { createTestClock, daily, openTestSchedules } from './testing/open-schedules.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
+
+/** A run that waits for an approval, and then says that it is done. */
+const asksToPay: TestEngineOptions = {
+  answers: [{ parts: [{ tool_call: { name: 'pay', arguments: {} } }] }, { parts: [{ text: 'Paid.' }] }],
+  tools: [
+    testTool({
+      name: 'pay',
+      call: async () => ({ content: 'done', isError: false }),
+      effect: 'once',
+      risk: 'critical',
+    }),
+  ],
+  agent: { approval: { ...testAgent.approval, default: { ask: 'always' } } },
+}
 
 test('starts a run of a new session at each time, and says what has become of it', async () => {
   const clock = createTestClock('2026-05-01T00:00:00Z')
@@ -122,18 +136,7 @@ test('a run that waits for a person is found again after a kill, and the next ti
   const opened = openTestSchedules({
     clock,
     settings: [{ ...daily, session: 'reports', notify: ['slack:C1'] }],
-    engine: {
-      answers: [{ parts: [{ tool_call: { name: 'pay', arguments: {} } }] }, { parts: [{ text: 'Paid.' }] }],
-      tools: [
-        testTool({
-          name: 'pay',
-          call: async () => ({ content: 'done', isError: false }),
-          effect: 'once',
-          risk: 'critical',
-        }),
-      ],
-      agent: { approval: { ...testAgent.approval, default: { ask: 'always' } } },
-    },
+    engine: asksToPay,
   })
   const { replica, notes, engine, started, told, pass, settle, close } = opened
   // It dies when it has started the run, before it writes that.
@@ -163,18 +166,7 @@ test('tells channels the answer, once the run and what continued it have ended',
   const { replica, told, approvals, store, pass, settle, close } = openTestSchedules({
     clock,
     settings: [{ ...daily, notify: ['webhook:pager', 'webhook:gone'] }],
-    engine: {
-      answers: [{ parts: [{ tool_call: { name: 'pay', arguments: {} } }] }, { parts: [{ text: 'Paid.' }] }],
-      tools: [
-        testTool({
-          name: 'pay',
-          call: async () => ({ content: 'done', isError: false }),
-          effect: 'once',
-          risk: 'critical',
-        }),
-      ],
-      agent: { approval: { ...testAgent.approval, default: { ask: 'always' } } },
-    },
+    engine: asksToPay,
   })
   const schedules = replica()
   await schedules.begin()

@@ -8,8 +8,9 @@ import { createLocalShared } from '../../../store/local-shared.ts'
 import { mcpSettings } from '../testing/mcp-settings.ts'
 import { type OAuthServers, openOAuthServers, walkThrough } from '../testing/oauth-servers.ts'
 import { openServer } from '../testing/open-server.ts'
+import { forgetSignIns } from './kept-sign-ins.ts'
 import { authServerOf } from './sign-in.ts'
-import { forgetSignIns, type SignIns } from './sign-ins.ts'
+import type { SignIns } from './sign-ins.ts'
 
 const HOUR = 3_600_000
 const BASE = 'http://localhost:4000'

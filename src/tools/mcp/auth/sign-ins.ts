@@ -1,31 +1,17 @@
-// Who is signed in to which MCP server: the tokens, how they are renewed, and how a person signs in.
-//
-// A refresh token works once, and several processes may need a new token at the same moment. So whoever refreshes first writes down that
-// they do (`refreshing_until`), by compare and set; the others wait for what comes of it. If that process is killed in between, nobody
-// knows whether the refresh token was used. After the time has run out another process tries it once more: at worst the authorization
-// server calls it void, and a person has to sign in again.
+// Who is signed in to which MCP server, and how a person signs in. `kept-sign-ins.ts` keeps it, `renewals.ts` renews the tokens.
 
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import type { FetchLike } from '@modelcontextprotocol/client'
 import { z } from 'zod'
-import { type Clock, sleep } from '../../../domain/clock.ts'
+import type { Clock } from '../../../domain/clock.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import type { Logger } from '../../../domain/logger.ts'
 import { sha256 } from '../../../json/digest.ts'
 import { whoIs } from '../connection/mcp-failure.ts'
 import { loadSdk } from '../connection/sdk.ts'
-import {
-  AuthoritySchema,
-  BegunSchema,
-  beginSignIn,
-  checkIssuer,
-  clientMetadata,
-  endSignIn,
-  isVoid,
-  type OAuthDeps,
-  refreshTokens,
-  TokensSchema,
-} from './oauth.ts'
+import { BEGUN, createKeptSignIns, SIGN_IN, type SignInRecord, type SignInStore } from './kept-sign-ins.ts'
+import { BegunSchema, beginSignIn, checkIssuer, clientMetadata, endSignIn, type OAuthDeps } from './oauth.ts'
+import { createRenewals, said } from './renewals.ts'
 import { type AuthServer, type SignIn, signInNeeded } from './sign-in.ts'
 
 export interface SignInState {
@@ -55,23 +41,6 @@ export interface SignInListener {
   done(server: AuthServer, user: string | null): void
 }
 
-/** The part of the shared records that is used; see `store/ports/shared.ts`. */
-export interface SignInStore {
-  get(kind: string, key: string): Promise<{ value: string; version: number } | null>
-  put(record: {
-    kind: string
-    key: string
-    value: string
-    version: number | null
-    expiresAt: number | null
-  }): Promise<boolean>
-  take(kind: string, key: string): Promise<{ value: string } | null>
-}
-
-interface ListedSignIns extends Pick<SignInStore, 'take'> {
-  list(kind: string): Promise<{ key: string; value: string }[]>
-}
-
 export interface Opened {
   store: SignInStore
   /** Where browsers open this server, without a slash at the end. */
@@ -88,38 +57,12 @@ export interface SignInsDeps {
   guarded(url: string, allowPrivate: boolean): FetchLike
 }
 
-export const SIGN_IN = 'mcp_sign_in'
-const BEGUN = 'mcp_sign_in_begun'
-
 export const CALLBACK_PATH = '/sign-ins/callback'
 export const DOCUMENT_PATH = '/sign-ins/client.json'
 
 /** A person finds their password meanwhile. */
 const BEGUN_MS = 10 * 60_000
-/** Longer than the request may take. */
-const REFRESH_MS = 40_000
-const LOOK_MS = 100
-/** A token that is refused so soon after a refresh will not get better by another one. */
-const PATIENCE_MS = 2 * 60_000
 const MOST_PROBE_MS = 15_000
-
-const RecordSchema = z.object({
-  /** The key again: records of the config folder are found by it. */
-  key: z.string(),
-  server: z.string(),
-  url: z.string(),
-  user: z.string().nullable(),
-  by: z.string(),
-  signed_in_at: z.number(),
-  authority: AuthoritySchema.nullable(),
-  tokens: TokensSchema.nullable(),
-  refreshing_until: z.number().nullable(),
-  /** When a refused token was renewed last. */
-  renewed_at: z.number().nullable(),
-  lacks: z.string().nullable(),
-  problem: z.string().nullable(),
-})
-type SignInRecord = z.infer<typeof RecordSchema>
 
 const StateSchema = BegunSchema.extend({
   server: z.string(),
@@ -135,40 +78,22 @@ export type SignIns = ReturnType<typeof createSignIns>
 export function createSignIns(servers: readonly AuthServer[], deps: SignInsDeps) {
   const { clock, log } = deps
   let opened: Opened | null = null
-  /** Of this process: several calls at once renew a token once. */
-  const renewing = new Map<string, Promise<SignInRecord | null>>()
 
   function parts(): Opened {
     if (opened === null) throw new ServerError('not_ready', 'The server is still starting.')
     return opened
   }
 
+  const kept = createKeptSignIns(() => parts().store, log)
+  const { read, write, update } = kept
+
   const keyOf = (server: AuthServer, user: string | null) => sha256(JSON.stringify([server.name, server.url, user]))
-
-  async function read(key: string): Promise<{ record: SignInRecord; version: number } | null> {
-    const found = await parts().store.get(SIGN_IN, key)
-    if (found === null) return null
-    const record = RecordSchema.safeParse(JSON.parse(found.value))
-    if (record.success) return { record: record.data, version: found.version }
-    log.warn('A sign-in cannot be read, so it counts as none.', { key })
-    return null
-  }
-
-  const write = (record: SignInRecord, version: number | null): Promise<boolean> =>
-    parts().store.put({ kind: SIGN_IN, key: record.key, value: JSON.stringify(record), version, expiresAt: null })
-
-  /** Writes what `change` makes of the record, unless it is gone or `change` gives null. */
-  async function update(key: string, change: (was: SignInRecord) => SignInRecord | null): Promise<void> {
-    for (;;) {
-      const found = await read(key)
-      const next = found === null ? null : change(found.record)
-      if (found === null || next === null || (await write(next, found.version))) return
-    }
-  }
 
   async function oauth({ url, auth }: AuthServer): Promise<OAuthDeps> {
     return { sdk: await loadSdk(), fetch: deps.guarded(url, auth.allowPrivate), now: () => clock.now() }
   }
+
+  const { renew } = createRenewals({ kept, oauth, clock, log })
 
   function needed(server: AuthServer, user: string | null, problem: string | null): ServerError {
     const who = user === null ? 'an operator' : 'the user'
@@ -178,75 +103,6 @@ export function createSignIns(servers: readonly AuthServer[], deps: SignInsDeps)
       server.name,
       `${why.replace(/\.$/, '')}. Its tools are missing until ${who} signs in, on the agent’s page in the console. Nothing was called.`,
     )
-  }
-
-  /** The record with tokens that `isGood` takes, after a refresh if need be. Null: somebody has to sign in. */
-  async function renewed(
-    server: AuthServer,
-    key: string,
-    isGood: (record: SignInRecord) => boolean,
-    isRefused: boolean,
-  ): Promise<SignInRecord | null> {
-    for (;;) {
-      const found = await read(key)
-      if (found === null || found.record.tokens === null || found.record.authority === null) return null
-      const { record, version } = found
-      if (isGood(record)) return record
-      if (record.refreshing_until !== null && record.refreshing_until > clock.now()) {
-        await sleep(clock, LOOK_MS)
-        continue
-      }
-      const { tokens, authority } = found.record
-      if (tokens === null || authority === null) return null
-      const hopeless = isRefused && record.renewed_at !== null && clock.now() - record.renewed_at < PATIENCE_MS
-      if (tokens.refresh_token === undefined || hopeless) {
-        const problem = hopeless ? 'the server refuses its tokens, also new ones.' : 'the last sign-in is over.'
-        if (await write(over(record, problem), version)) return null
-        continue
-      }
-      if (!(await write({ ...record, refreshing_until: clock.now() + REFRESH_MS }, version))) continue
-      const next = await refresh(server, record, isRefused)
-      // Somebody may have signed in or out meanwhile. Then that counts.
-      await update(key, (now) => (now.tokens?.refresh_token === tokens.refresh_token ? next.record : null))
-      if (next.error !== null) throw next.error
-    }
-  }
-
-  /** What the record becomes, and the error if the authorization server gave no answer that decides. */
-  async function refresh(
-    server: AuthServer,
-    record: SignInRecord,
-    isRefused: boolean,
-  ): Promise<{ record: SignInRecord; error: ServerError | null }> {
-    const { authority, tokens } = record
-    if (authority === null || tokens === null) throw new Error('a sign-in without tokens is not renewed')
-    const from = await oauth(server)
-    try {
-      const next = await refreshTokens(from, server.auth, authority, tokens)
-      const renewed_at = isRefused ? clock.now() : record.renewed_at
-      return { record: { ...record, tokens: next, renewed_at, refreshing_until: null }, error: null }
-    } catch (error) {
-      log.warn('The sign-in to an MCP server could not be renewed.', { mcp_server: server.name, error: said(error) })
-      if (isVoid(from.sdk, error)) {
-        return { record: over(record, `${authority.server.issuer} does not renew the last sign-in.`), error: null }
-      }
-      const text = `${authority.server.issuer}, where ${whoIs(server.name).replace('The', 'the')} has its sign-in, does not renew it now. Try again later.`
-      return { record: { ...record, refreshing_until: null }, error: new ServerError('tool_failed', text) }
-    }
-  }
-
-  const over = (record: SignInRecord, problem: string): SignInRecord => ({
-    ...record,
-    tokens: null,
-    refreshing_until: null,
-    problem,
-  })
-
-  /** Several callers in this process share one renewal. */
-  function shared(key: string, work: () => Promise<SignInRecord | null>): Promise<SignInRecord | null> {
-    const running = renewing.get(key) ?? work().finally(() => renewing.delete(key))
-    renewing.set(key, running)
-    return running
   }
 
   const isDue = ({ tokens }: SignInRecord): boolean =>
@@ -263,7 +119,7 @@ export function createSignIns(servers: readonly AuthServer[], deps: SignInsDeps)
     const isOver = found?.tokens?.refresh_token === undefined ? hasEnded : isDue
     if (found !== null && isOver(found)) {
       try {
-        record = await shared(key, () => renewed(server, key, (one) => !isDue(one), false))
+        record = await renew(server, key, (one) => !isDue(one), false)
       } catch (error) {
         if (hasEnded(found)) throw error
       }
@@ -305,9 +161,8 @@ export function createSignIns(servers: readonly AuthServer[], deps: SignInsDeps)
       token: () => tokenOf(server, user),
       async refused(token) {
         const key = keyOf(server, user)
-        const record = await shared(key, () =>
-          renewed(server, key, ({ tokens }) => tokens !== null && tokens.access_token !== token, true),
-        )
+        const isNew = ({ tokens }: SignInRecord) => tokens !== null && tokens.access_token !== token
+        const record = await renew(server, key, isNew, true)
         if (record === null) throw needed(server, user, (await read(key))?.record.problem ?? null)
       },
       async lacks(scope) {
@@ -452,29 +307,8 @@ export function createSignIns(servers: readonly AuthServer[], deps: SignInsDeps)
   }
 }
 
-const OwnedSchema = RecordSchema.pick({ server: true, url: true, user: true })
-
-/**
- * Forgets the sign-ins of a user, also to servers that the settings no longer name, and those that they have only begun. Returns where
- * they were signed in.
- */
-export async function forgetSignIns(store: ListedSignIns, user: string): Promise<{ server: string; url: string }[]> {
-  const forgotten: { server: string; url: string }[] = []
-  for (const kind of [BEGUN, SIGN_IN]) {
-    for (const { key, value } of await store.list(kind)) {
-      const { data } = OwnedSchema.safeParse(JSON.parse(value))
-      if (data?.user === user && (await store.take(kind, key)) !== null && kind === SIGN_IN) forgotten.push(data)
-    }
-  }
-  return forgotten
-}
-
 const isSame = (a: string, b: string): boolean => timingSafeEqual(Buffer.from(a), Buffer.from(b))
 
 /** Of a stranger's word only what an OAuth error code may be. */
 const word = (text: string | null): string =>
   text !== null && /^[\w-]{1,60}$/.test(text) ? text : 'it did not say why'
-
-/** For the log: never what a stranger wrote, which may repeat a token. */
-const said = (error: unknown): string =>
-  error instanceof ServerError ? error.message : error instanceof Error ? error.name : 'unknown'
