@@ -1,5 +1,6 @@
 // Apps of MCP servers, as AG-UI clients see them.
 
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { readSse } from '../../src/protocols/testing/sse-reader.ts'
 import { openWeather } from './open-weather.ts'
@@ -23,13 +24,19 @@ async function send(url: string, more: Record<string, unknown>, path = '/'): Pro
   return (await readSse(response).rest()).map(({ data }) => JSON.parse(data))
 }
 
+/** What assistant-ui makes of the events of a run. It does not export it. */
+const AGGREGATOR = join(
+  import.meta.dirname,
+  '../../node_modules/@assistant-ui/react-ag-ui/dist/runtime/adapter/run-aggregator.js',
+)
+
 const say = (content: string) => ({ messages: [{ id: crypto.randomUUID(), role: 'user', content }] })
 const appsIn = (events: Event[]) => events.filter(({ activityType }) => activityType === 'mcp-apps')
 
 async function showWeather(url: string) {
   const [shown] = appsIn(await send(url, say('the weather, please')))
-  const { serverHash = '', serverId = '' } = shown?.content ?? {}
-  return { serverHash, serverId }
+  const { serverHash = '' } = shown?.content ?? {}
+  return { serverHash }
 }
 
 /** A request of the app, as CopilotKit sends it. */
@@ -43,6 +50,24 @@ async function ask(url: string, app: object, method: string, params: unknown, mo
 const call = (url: string, app: object, name: string, city: unknown = 'Kiel') =>
   ask(url, app, 'tools/call', { name, arguments: { city } })
 
+test('assistant-ui finds the app in our events, and gives its page the id that a request of the app takes', async () => {
+  const { RunAggregator } = await import(AGGREGATOR)
+  await using app = await openWeather()
+  const events = await send(app.url, say('the weather, please'))
+  let parts: { type: string; mcp?: { app: { resourceUri: string; serverId: string } }; result?: unknown }[] = []
+  const emit = (update: { content?: typeof parts }) => (parts = update.content ?? parts)
+  const aggregator = new RunAggregator({ emit, logger: {}, showThinking: false })
+  for (const event of events) aggregator.handle(event)
+
+  const found = parts.find(({ type }) => type === 'tool-call')
+  expect(found?.mcp?.app).toEqual({ resourceUri: 'ui://weather/view.html', serverId: expect.any(String) })
+  expect(found?.result).toMatchObject({ structuredContent: expect.anything() })
+  const serverHash = found?.mcp?.app.serverId
+  expect(await ask(app.url, { serverHash }, 'resources/read', { uri: 'ui://weather/view.html' })).toMatchObject({
+    contents: [{ uri: 'ui://weather/view.html' }],
+  })
+})
+
 test('the activity of a tool with a page is kept, and shown once to each reader', async () => {
   await using app = await openWeather()
 
@@ -52,7 +77,7 @@ test('the activity of a tool with a page is kept, and shown once to each reader'
   expect(shown?.content).toEqual({
     resourceUri: 'ui://weather/view.html',
     serverHash: shown?.messageId,
-    serverId: 'weather',
+    server: 'weather',
     agent: 'harbour',
     toolCallId: expect.any(String),
     toolInput: { city: 'Hamburg' },

@@ -21,8 +21,9 @@ export function appActivity(
   if (app === undefined || app.resourceUri === null || outcome.whole === undefined) return null
   const messageId = `${callId}_app`
   const { server, resourceUri } = app
-  // Clients send `serverHash` back with each request of the app. To them it is any text; to us it says which app is asking.
-  const content = { resourceUri, serverHash: messageId, serverId: server, agent, toolCallId: callId, toolInput: input }
+  // Clients send `serverHash` back with each request of the app. To them it is any text; to us it says which app is asking. With a
+  // `serverId` beside it, assistant-ui would hand its page that instead.
+  const content = { resourceUri, serverHash: messageId, server, agent, toolCallId: callId, toolInput: input }
   return {
     type: 'ACTIVITY_SNAPSHOT',
     messageId,

@@ -112,7 +112,7 @@ interface ShownApp {
 /** Only the engine writes activities, so what this one says can be trusted. */
 function shownApp(message: StoredMessage | undefined): ShownApp | null {
   const { type, content = {} } = message?.activity ?? {}
-  const { agent, serverId: server } = content
+  const { agent, server } = content
   if (message === undefined || type !== APP_ACTIVITY) return null
   if (typeof agent !== 'string' || typeof server !== 'string') return null
   return { id: message.id, agent, server, runId: message.runId ?? '' }

@@ -21,7 +21,7 @@ export default function AppView({ item }: { item: ActivityItem }) {
   const client = useClient()
   const [page, setPage] = useState<Page | null>(null)
   const [problem, setProblem] = useState<string | null>(null)
-  const { resourceUri, serverHash, serverId, toolInput, result } = item.content
+  const { resourceUri, serverHash, server, toolInput, result } = item.content
   const app = String(serverHash)
 
   useEffect(() => {
@@ -38,7 +38,7 @@ export default function AppView({ item }: { item: ActivityItem }) {
     return () => gone.abort()
   }, [client, sessionId, app, resourceUri])
 
-  const name = String(serverId)
+  const name = String(server)
   return (
     <figure className={styles.app} data-border={page?.hasBorder ?? true}>
       <figcaption className={styles.appName}>
