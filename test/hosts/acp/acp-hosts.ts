@@ -10,8 +10,8 @@ export interface AcpHost {
   files(given: Files): Files
   /** What people wrote into the workspace for agents: CLAUDE.md, AGENTS.md, GEMINI.md. */
   readsInstructions: boolean
-  /** It knows a conversation that was cut off while a person was asked. */
-  isResumed: boolean
+  /** It knows a conversation that was cut off while a person was asked. Null: only if it was not killed right after it had asked. */
+  isResumed: boolean | null
   /** A question about a command says which. Without that, a yes counts for no other question, so a new program asks again. */
   tellsCommand: boolean
   /** The tool's name under which a command is asked about. */
@@ -68,7 +68,7 @@ export const acpHosts: Readonly<Record<Host['name'], AcpHost>> = {
   copilot: {
     files: (given) => given,
     readsInstructions: true,
-    isResumed: true,
+    isResumed: null,
     tellsCommand: true,
     shellTool: 'bash',
     shell: (command) => ({ call: 'bash', input: { command, description: 'Write a file' } }),

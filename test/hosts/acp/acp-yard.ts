@@ -201,8 +201,10 @@ export async function openAcpYard(
     runs,
     processes: () => processesFor(join(data, 'worktrees')),
     async killAgent() {
-      for (const pid of yard.processes()) kill(pid)
-      await expect.poll(yard.processes, PATIENCE).toEqual([])
+      const killed = yard.processes()
+      for (const pid of killed) kill(pid)
+      // A dead process is listed until its parent has heard of its end, and ours is to hear of it before a person decides.
+      await expect.poll(() => killed.filter((pid) => existsSync(`/proc/${pid}`)), PATIENCE).toEqual([])
     },
     restart: () => supervisor.restart(),
     async [Symbol.asyncDispose]() {
