@@ -71,6 +71,7 @@ describe('the log at a terminal', () => {
     log.info('tool call', { tool: 'approve_tool', host_tool: 'Bash', outcome: 'allow', latency_ms: 5 })
     log.warn('stall alert', { outcome: 'pending', last_tool: 'Bash', idle_seconds: 300, nudge_count: 0 })
     log.info('nudge', { outcome: 'stream', by: 'quarterdeck', nudge_count: 1 })
+    log.warn('sign-in alert', { outcome: 'pending', mcp_server: 'crm' })
     expect(lines).toEqual([
       'TIME  claude-code in /srv/shop: agent session opened by ada\n',
       'TIME  claude-code in /srv/shop asks: Bash → http://127.0.0.1:8000/#thread=s\n',

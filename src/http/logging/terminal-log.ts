@@ -83,7 +83,8 @@ function wordsOf(record: LogRecord, answerUrl: TerminalLogOptions['answerUrl']):
     case 'stall alert':
     case 'nudge':
       return elsewhereWords(record)
-    // The run's line, or the banner, already says it.
+    // The run's line, the banner, or the line about the server's tools already says it.
+    case 'sign-in alert':
     case 'model call':
     case 'waiting for the client':
     case 'ready':

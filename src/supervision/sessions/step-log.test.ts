@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { type LogLine, recordingLogger } from '../../domain/testing/recording-logger.ts'
 import { createRecords } from '../records/records.ts'
+import { createSignInAlerts } from '../sign-ins/sign-in-alerts.ts'
 import { createStalls } from '../stalls/create-stalls.ts'
 import { agentIn, ann, callOf, openSupervision } from '../testing/open-supervision.ts'
 import { makeWorkspace } from '../testing/workspace.ts'
@@ -99,5 +100,23 @@ test('alerts and nudges are one line each', async () => {
     ['info', 'nudge', { ...who, outcome: 'stream', by: 'quarterdeck', nudge_count: 1 }],
     ['warn', 'stall alert', { ...who, ...silence, outcome: 'self_recovered', nudge_count: 1 }],
     ['info', 'tool call', expect.objectContaining({ ...who, tool: 'heartbeat', outcome: 'completed' })],
+  ])
+})
+
+test('the alert that an MCP server needs a sign-in does not say that an agent is silent', async () => {
+  const service = openLogged()
+  await service.answerCall(callOf(service.agent), 'heartbeat', {}, async () => ({ acknowledged: true }))
+  const [session] = await service.sessions.list({ limit: 1 })
+  if (session === undefined) throw new Error('there is a session')
+  const alerts = createSignInAlerts({ ...service.parts, sessionOf: async () => session })
+  const crm = { name: 'crm', url: 'https://crm.example.com/mcp' }
+  service.lines.length = 0
+  await alerts.needed(crm, null, 'It needs a sign-in.')
+  await alerts.done(crm, null)
+
+  const who = { session_id: session.id, agent: 'claude-code', folder: service.folder }
+  expect(shown(service.lines)).toEqual([
+    ['warn', 'sign-in alert', { ...who, alert_id: some.string, outcome: 'pending', mcp_server: 'crm' }],
+    ['warn', 'sign-in alert', { ...who, alert_id: some.string, outcome: 'self_recovered', mcp_server: 'crm' }],
   ])
 })

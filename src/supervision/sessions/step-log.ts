@@ -41,8 +41,12 @@ function logAsked(log: Logger, record: AskedRecord): void {
   log.info('waiting for a person', { tool, call_id, ...(approval ?? { record_id: id, kind: record.wait }) })
 }
 
-function logAlert(log: Logger, { id, status, lastTool, idleSeconds, nudgeCount, decidedBy }: Alert): void {
+function logAlert(log: Logger, { id, status, lastTool, idleSeconds, nudgeCount, decidedBy, signIn }: Alert): void {
   const by = decidedBy === null ? {} : { by: decidedBy }
+  if (signIn !== undefined) {
+    log.warn('sign-in alert', { alert_id: id, outcome: status, mcp_server: signIn.server, ...by })
+    return
+  }
   const silence = { last_tool: lastTool, idle_seconds: idleSeconds, nudge_count: nudgeCount }
   log.warn('stall alert', { alert_id: id, outcome: status, ...silence, ...by })
 }
