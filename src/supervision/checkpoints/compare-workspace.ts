@@ -1,8 +1,8 @@
 // What differs between a workspace and a checkpoint of it.
 
 import { createHash } from 'node:crypto'
+import { foldersAbove } from '../../domain/text/ignore-rules.ts'
 import type { WorkspaceHashes } from './hash-workspace.ts'
-import { foldersAbove } from './ignore-rules.ts'
 import type { Manifest } from './manifest.ts'
 import { isSameEntry, type WorkspaceEntry } from './read-entry.ts'
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { ServerError } from '../../domain/errors.ts'
 import { isWithin } from '../../domain/is-within.ts'
 import { systemErrorCode } from '../../domain/system-error-code.ts'
-import { createIgnoreRules, type IgnoreFile, joined } from './ignore-rules.ts'
+import { createIgnoreRules, type IgnoreFile, joined } from '../../domain/text/ignore-rules.ts'
 import { type ReadEntry, readEntry, type SkipReason, type WorkspaceEntry } from './read-entry.ts'
 import { type Disk, FolderMoved, openWorkspaceFolder, type WorkspaceFolder } from './workspace-folder.ts'
 

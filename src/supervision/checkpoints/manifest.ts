@@ -3,8 +3,8 @@
 
 import { ServerError } from '../../domain/errors.ts'
 import { isRecord } from '../../domain/is-record.ts'
+import type { IgnoreFile } from '../../domain/text/ignore-rules.ts'
 import type { SkippedEntry } from './hash-workspace.ts'
-import type { IgnoreFile } from './ignore-rules.ts'
 import type { SkipReason, WorkspaceEntry } from './read-entry.ts'
 
 export interface Manifest {

@@ -5,7 +5,7 @@ import { constants } from 'node:fs'
 import { join } from 'node:path'
 import { hasCode } from '../../domain/errors.ts'
 import { systemErrorCode } from '../../domain/system-error-code.ts'
-import { foldersAbove } from './ignore-rules.ts'
+import { foldersAbove } from '../../domain/text/ignore-rules.ts'
 import { isSameEntry, readEntry, type WorkspaceEntry } from './read-entry.ts'
 import { type SnapshotStore, storageError } from './snapshot-store.ts'
 import {

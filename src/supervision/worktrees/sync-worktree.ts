@@ -3,8 +3,8 @@
 
 import { isAbsolute, join } from 'node:path'
 import { ServerError } from '../../domain/errors.ts'
+import { foldersAbove } from '../../domain/text/ignore-rules.ts'
 import { hashWorkspace, type SkippedEntry, type WorkspaceHashes } from '../checkpoints/hash-workspace.ts'
-import { foldersAbove } from '../checkpoints/ignore-rules.ts'
 import { isSameEntry, readEntry, type WorkspaceEntry } from '../checkpoints/read-entry.ts'
 import { applyStep, placeOf, removeIfEmpty } from '../checkpoints/restore-step.ts'
 import { syncFileSystem } from '../checkpoints/snapshot-store.ts'
