@@ -224,6 +224,7 @@ async function prepareAgents(
         strays,
         extra: known[index]?.given ?? [],
         reload,
+        knowledge: null,
       })
       undo.defer(() => toolbox.close())
       const summarizer = definition.summarizer === null ? null : await createModel(definition.summarizer, deps)

@@ -54,6 +54,10 @@ function toolSecrets(tool: ToolSettings): string[] {
           : [...headerSecrets(connection.headers), ...urlSecrets(connection.url)],
       )
     }
+    case 'knowledge': {
+      const { apiKey = '', baseUrl = '', proxy } = tool.embedding ?? {}
+      return longEnough([apiKey, ...urlSecrets(baseUrl), ...urlSecrets(proxy || '')])
+    }
     case 'function':
     case 'client':
     case 'agent':

@@ -70,6 +70,7 @@ function deps(change: Partial<ToolboxDeps> = {}): ToolboxDeps & { lines: LogLine
     reload: null,
     connections: createConnections(),
     proxyVariables: null,
+    knowledge: null,
     strays: createStrayErrors(),
     ...change,
   }

@@ -3,6 +3,7 @@
 import type {
   ClientToolSettings,
   FunctionToolSettings,
+  KnowledgeToolSettings,
   McpServerSettings,
   ToolSettings,
 } from '../domain/agent/tool-settings.ts'
@@ -10,6 +11,7 @@ import { ServerError } from '../domain/errors.ts'
 import type { Logger } from '../domain/logger.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import { jsonCheckOf } from '../json/json-schema.ts'
+import type { Knowledge } from '../knowledge/knowledge.ts'
 import type { Connections } from '../outgoing/connections.ts'
 import type { ProxyVariables } from '../outgoing/proxy-choice.ts'
 import type { KnownAgent } from './create-agent-tool.ts'
@@ -38,6 +40,8 @@ export interface ToolboxDeps
   signIns: ((server: AuthServer, user: string | null) => SignIn) | null
   /** Proxy settings for tools that are reached over HTTP. Null: no proxy. */
   proxyVariables: ProxyVariables | null
+  /** The indexes of all agents' documents. Null: no agent has any. */
+  knowledge: Knowledge | null
 }
 
 /** A tool and, in words, where it comes from. Two tools with the same name are reported with it. */
@@ -53,8 +57,10 @@ interface Origin {
 export async function createToolbox(settings: readonly ToolSettings[], deps: ToolboxDeps): Promise<Toolbox> {
   const shared = createSharedHttp(deps)
   const made = await Promise.all(
-    settings.filter((one) => one.type !== 'mcp').map((one) => makeTools(one, deps, shared)),
+    settings.filter((one) => one.type !== 'mcp' && one.type !== 'knowledge').map((one) => makeTools(one, deps, shared)),
   )
+  const documents = settings.filter((one) => one.type === 'knowledge')
+  if (documents.length > 0) made.push(await knowledgeTools(documents, deps.knowledge))
   const given = deps.extra.map((tool) => ({ tool, from: 'given in code' }))
   const fixed = byName([...made.flat(), ...given], deps.log)
 
@@ -103,8 +109,17 @@ function createSharedHttp(deps: ToolboxDeps) {
   }
 }
 
+async function knowledgeTools(
+  settings: readonly KnowledgeToolSettings[],
+  knowledge: Knowledge | null,
+): Promise<Origin[]> {
+  if (knowledge === null) throw new ServerError('config_invalid', 'Tools of type knowledge cannot be used here.')
+  const { createKnowledgeTools } = await import('./create-knowledge-tools.ts')
+  return createKnowledgeTools(settings, knowledge).map((tool) => ({ tool, from: 'of type knowledge' }))
+}
+
 async function makeTools(
-  settings: Exclude<ToolSettings, McpServerSettings>,
+  settings: Exclude<ToolSettings, McpServerSettings | KnowledgeToolSettings>,
   deps: ToolboxDeps,
   shared: SharedHttp,
 ): Promise<Origin[]> {

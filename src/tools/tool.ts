@@ -2,8 +2,10 @@
 
 import type { GivenAnswer, QuestionAnswer, ToolQuestion } from '../domain/agent/question.ts'
 import type { JsonSchema, Risk, ToolRules } from '../domain/agent/tool-settings.ts'
+import type { Passage } from '../domain/knowledge/passage.ts'
 import type { Logger } from '../domain/logger.ts'
 import type { TokenUsage } from '../domain/session/event.ts'
+import type { Shown } from '../domain/session/source.ts'
 import type { TraceContext } from '../domain/telemetry.ts'
 
 export interface ToolDescription extends ToolRules {
@@ -50,6 +52,8 @@ export interface ServerTool extends BoundTool {
   location: 'server'
   /** What apps of its MCP server may do with it. */
   app?: ToolApp
+  /** For a tool that finds passages. Of these, those that can still be cited. */
+  passagesNow?: (ids: readonly string[]) => Promise<ReadonlyMap<string, Passage>>
   /** Runs one call. An exception becomes an error for the model, which sees the text only if it is a `ServerError`. */
   call(call: ToolCallRequest, signal: AbortSignal): Promise<ToolOutcome>
 }
@@ -123,6 +127,8 @@ export interface ToolCallRequest {
   /** For whatever the tool calls, so that it can go on in the same trace. Without it the call is not traced. */
   trace?: TraceContext | undefined
   voice: ToolVoice
+  /** For tools that find passages. */
+  numbers: PassageNumbers
   /** The questions that this call has asked before, in order, with their answers. */
   answers: readonly GivenAnswer[]
   /**
@@ -131,6 +137,20 @@ export interface ToolCallRequest {
    */
   hold(question: ToolQuestion, signal: AbortSignal): Promise<QuestionAnswer>
 }
+
+/** The numbers under which a conversation knows passages. */
+export interface PassageNumbers {
+  /**
+   * Gives passages numbers, which the model is shown and cites. A passage that was shown before keeps its number. `tool`: the one whose
+   * `passagesNow` knows them.
+   */
+  give(tool: string, passages: readonly Passage[]): number[]
+  /** What was shown under a number. */
+  shown(number: number): Shown | null
+}
+
+/** For calls outside of a conversation. */
+export const noNumbers: PassageNumbers = { give: (_, passages) => passages.map((_, i) => i + 1), shown: () => null }
 
 /** What a tool can report while it works. Everything becomes events of the run. After the call has ended it is ignored. */
 export interface ToolVoice {

@@ -139,6 +139,27 @@ export interface ModelSettings {
   fallback?: ModelSettings
 }
 
+/** A model that turns texts into vectors. */
+export interface EmbeddingSettings
+  extends Pick<
+    ModelSettings,
+    | 'provider'
+    | 'name'
+    | 'baseUrl'
+    | 'apiKey'
+    | 'package'
+    | 'retries'
+    | 'connectTimeoutMs'
+    | 'proxy'
+    | 'proxyVariables'
+    | 'tls'
+  > {
+  /** Null: as many as the model has. */
+  dimensions: number | null
+  /** Per million tokens; null: unknown. */
+  price: number | null
+}
+
 export interface RunLimits {
   steps: number
   /** Model tokens (input and output) per run; null: no limit. */

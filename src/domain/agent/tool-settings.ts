@@ -1,5 +1,6 @@
 // The settings of a tool from agent.yaml, with paths resolved and defaults filled in. `config/` creates them.
 
+import type { EmbeddingSettings } from './agent.ts'
 import type { ApprovalRule } from './approval-rule.ts'
 
 /** Whether a call may be repeated if a crash hid its outcome. `once`: never. */
@@ -53,6 +54,7 @@ export type ToolSettings =
   | OpenApiToolSettings
   | AgentToolSettings
   | PromptToolSettings
+  | KnowledgeToolSettings
 
 export type ToolType = ToolSettings['type']
 
@@ -165,6 +167,22 @@ export interface AgentToolSettings extends ToolRules {
 export interface PromptToolSettings extends NamedTool {
   type: 'prompt'
   template: string
+}
+
+/** Documents that the agent searches and cites. */
+export interface KnowledgeToolSettings extends ToolRules {
+  type: 'knowledge'
+  name: string
+  /** Null: one that names the sources. */
+  description: string | null
+  /** As in the file: paths of folders and files, and globs, relative to `directory`. */
+  sources: readonly string[]
+  /** The agent's folder. */
+  directory: string
+  /** Lines as of a `.gitignore`. */
+  ignore: readonly string[]
+  /** Null: passages are found by their words alone. */
+  embedding: EmbeddingSettings | null
 }
 
 /** True for the schema of `json_object`: any object will do. Providers have no schema for that, only a mode or words. */

@@ -13,7 +13,7 @@ import { refuseOtherAgent } from '../../domain/supervision/token-role.ts'
 import { canonicalJson, sha256 } from '../../json/digest.ts'
 import { jsonProblem } from '../../json/json-limits.ts'
 import { jsonCheckOf } from '../../json/json-schema.ts'
-import type { ServerTool, ToolApp, ToolCallRequest, ToolOutcome } from '../../tools/tool.ts'
+import { noNumbers, type ServerTool, type ToolApp, type ToolCallRequest, type ToolOutcome } from '../../tools/tool.ts'
 import type { EngineParts } from '../create-engine.ts'
 import type { Starter } from '../ports/runs.ts'
 import type { AgentParts } from '../run/run-scope.ts'
@@ -183,6 +183,7 @@ async function callForApp(parts: EngineParts, call: AppCall): Promise<unknown> {
     resultChars: definition.limits.toolResultChars,
     voice: silentVoice(session, logger),
     answers: [],
+    numbers: noNumbers,
     hold: async () => ({ type: 'rejected', reason: 'Nobody can be asked during a call of an app.' }),
   })
   const durationMs = Math.round(clock.mono() - began)

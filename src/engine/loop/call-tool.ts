@@ -9,7 +9,7 @@ import type { ToolCall } from '../../domain/session/message.ts'
 import { askedRecord } from '../../domain/supervision/approval-audit.ts'
 import { type TraceContext, traceFields } from '../../domain/telemetry.ts'
 import { jsonProblem } from '../../json/json-limits.ts'
-import type { ServerTool, ToolOutcome, ToolVoice } from '../../tools/tool.ts'
+import { noNumbers, type ServerTool, type ToolOutcome, type ToolVoice } from '../../tools/tool.ts'
 import { logWaits } from '../run/run-log.ts'
 import type { Lane, RunScope } from '../run/run-scope.ts'
 import { gatedCall, questionAnswer, type RunnableCall } from './prepare-call.ts'
@@ -71,6 +71,7 @@ async function tryOnce(lane: Lane, prepared: ServerCall, trace: TraceContext | u
       trace,
       voice,
       answers,
+      numbers: noNumbers,
       hold,
     }
     // A tool that ignores its signal must not keep the run alive.

@@ -1,5 +1,5 @@
 import { silentLogger } from '../../domain/logger.ts'
-import type { ToolCallRequest, ToolVoice } from '../tool.ts'
+import { noNumbers, type ToolCallRequest, type ToolVoice } from '../tool.ts'
 
 export const never: AbortSignal = new AbortController().signal
 
@@ -17,6 +17,7 @@ export const toolCall = (
   forwardedProps: null,
   resultChars: 50_000,
   answers: [],
+  numbers: noNumbers,
   hold: () => Promise.reject(new Error('nobody answers here')),
   voice: {
     log: silentLogger,

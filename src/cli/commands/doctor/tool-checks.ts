@@ -40,7 +40,7 @@ export async function checkTools(agent: AgentDefinition, deps: ToolCheckDeps): P
 
 async function checkOwn({ name: agent, tools }: AgentDefinition, deps: ToolCheckDeps): Promise<Check[]> {
   const name = 'Tools'
-  const own = tools.filter((tool) => tool.type !== 'mcp')
+  const own = tools.filter((tool) => tool.type !== 'mcp' && tool.type !== 'knowledge')
   const looks = await lookAtEach(own, tools, deps)
   const problems = new Set(looks.flatMap(({ problem }) => problem?.message ?? []))
   if (problems.size > 0) {
@@ -75,17 +75,20 @@ export async function lookAtEach(
 /** Creates the tools without starting MCP servers. */
 async function lookAtTools(settings: readonly ToolSettings[], deps: ToolCheckDeps): Promise<Look> {
   try {
-    const toolbox = await createToolbox(settings, {
+    // Documents have a check of their own.
+    const plain = settings.filter(({ type }) => type !== 'knowledge')
+    const toolbox = await createToolbox(plain, {
       ...toolDeps(silentLogger, deps),
       strays: createStrayErrors(),
       agents: deps.agents,
       complete: () => Promise.reject(new Error('a check does not call tools')),
       extra: [],
       reload: deps.reload,
+      knowledge: null,
       signIns: null,
       patienceMs: PATIENCE_MS,
     })
-    const isFixed = settings.every(({ type }) => type !== 'mcp')
+    const isFixed = plain.every(({ type }) => type !== 'mcp')
     const size = isFixed ? (await toolbox.tools(new AbortController().signal)).size : 0
     await toolbox.close()
     return { problem: null, size }

@@ -1,7 +1,7 @@
 import type { FunctionToolSettings } from '../../../domain/agent/tool-settings.ts'
 import { createSystemClock } from '../../../domain/clock.ts'
 import { type Logger, silentLogger } from '../../../domain/logger.ts'
-import type { ToolCallRequest } from '../../tool.ts'
+import { noNumbers, type ToolCallRequest } from '../../tool.ts'
 import { createStrayErrors } from '../stray-errors.ts'
 
 export function functionSettings(
@@ -50,6 +50,7 @@ export function callOf(args: Record<string, unknown>): ToolCallRequest & { heard
     forwardedProps: { theme: 'dark' },
     resultChars: 50_000,
     answers: [],
+    numbers: noNumbers,
     hold: () => Promise.reject(new Error('nobody answers here')),
     heard,
     voice: {
