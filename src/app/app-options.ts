@@ -5,6 +5,7 @@ import type { Logger } from '../domain/logger.ts'
 import { type ProgramWords, plainProgram } from '../domain/settings/program-words.ts'
 import type { Middleware } from '../engine/middleware/middleware.ts'
 import type { LogTap } from '../http/logging/log-tap.ts'
+import type { Knowledge } from '../knowledge/knowledge.ts'
 import type { Terminal } from '../operators/channel-parts.ts'
 import type { CredentialSources } from '../operators/credentials/credentials.ts'
 import { createKeychain } from '../operators/credentials/keychain.ts'
@@ -49,6 +50,8 @@ export interface AppOptions {
   localSocket: { env: Readonly<Record<string, string | undefined>> } | null
   /** Counts the starts in one process: function modules are loaded anew for each number. Null: they are loaded once. */
   reload: number | null
+  /** Indexes of documents that another app keeps. Null: the app has its own. */
+  knowledge: Knowledge | null
 }
 
 type Said = Pick<AppOptions, 'agents' | 'settings' | 'dataDir' | 'version' | 'log' | 'exit'>
@@ -71,5 +74,6 @@ export function appDefaults(clock: Clock = createSystemClock()): Omit<AppOptions
     credentials: { keychain: createKeychain(clock), env: process.env },
     localSocket: null,
     reload: null,
+    knowledge: null,
   }
 }

@@ -15,6 +15,7 @@ import { createMetrics, registerProcessMetrics } from '../http/metrics/metrics.t
 import type { Door, Route } from '../http/route.ts'
 import type { ListenTarget } from '../http/server/listen.ts'
 import { createServerState } from '../http/server-state.ts'
+import type { Knowledge } from '../knowledge/knowledge.ts'
 import type { Approvals } from '../supervision/approvals/approvals.ts'
 import type { AppOptions } from './app-options.ts'
 import { createServed } from './create-served.ts'
@@ -61,6 +62,8 @@ export interface OpenApp {
   newConsoleCode(): Promise<string>
   /** What is attached to messages. */
   readonly files: FileKeeper
+  /** The documents of the agents. Null: no agent has any. */
+  readonly knowledge: Knowledge | null
   /** The open doors. */
   readonly doors: readonly Door[]
   /** The whole table, closed doors included. Loads all that is loaded only when it is asked for. */
@@ -133,7 +136,7 @@ interface Started {
 
 /** `docs/do/run-it-unattended.md` promises this order: the lock, the port, the store, recovery, ready. Each step takes what the steps above gave. */
 async function startApp(prepared: Prepared, where: ListenTarget | 'mounted' | null): Promise<Started> {
-  const { settings, log, clock, ids } = prepared
+  const { settings, documents, knowledge, log, clock, ids } = prepared
   await using undo = new AsyncDisposableStack()
 
   const { lock, dataDir } = lockFolder(prepared)
@@ -156,6 +159,7 @@ async function startApp(prepared: Prepared, where: ListenTarget | 'mounted' | nu
   const known = { ...stored, ...(await openAccess(stored)) }
   const telling = { ...known, ...(await openOutbox(known, undo)) }
   const working = { ...telling, services: await createServices(telling, undo) }
+  if (documents !== null) (await import('./knowledge/knowledge-of.ts')).openKnowledge(documents, working, undo)
   serveChannels(working, undo)
   // Few servers ever run tests.
   const history = async () =>
@@ -173,6 +177,7 @@ async function startApp(prepared: Prepared, where: ListenTarget | 'mounted' | nu
   await unlessDamaged(() => elsewhere.recover())
   http.serve(served)
   state.advance('ready')
+  documents?.knowledge.begin()
   const recovering = where === null ? Promise.resolve() : goToWork({ ...working, schedules })
   const everything = undo.move()
 
@@ -191,6 +196,7 @@ async function startApp(prepared: Prepared, where: ListenTarget | 'mounted' | nu
         return (await signIn.codes.make({ user: LOCAL_USER, isVouched: false })).text
       },
       files: keeper,
+      knowledge,
       doors: settings.protocols,
       routes: served.all,
       connections: () => http.stats().connections,

@@ -13,6 +13,7 @@ import { createDeviceRoutes } from '../protocols/manage/devices/routes.ts'
 import { createEventRoutes } from '../protocols/manage/events/routes.ts'
 import { createFileRoutes } from '../protocols/manage/files/routes.ts'
 import { createInboxRoutes } from '../protocols/manage/inbox/routes.ts'
+import { createKnowledgeRoutes } from '../protocols/manage/knowledge/routes.ts'
 import { createMemoryRoutes } from '../protocols/manage/memories/routes.ts'
 import { createPolicyRoutes } from '../protocols/manage/policy/routes.ts'
 import { createPushRoutes } from '../protocols/manage/push/routes.ts'
@@ -70,6 +71,7 @@ export function createManagedRoutes(parts: Working & Later, readStats: StatsRout
     ...createScheduleRoutes({ schedules }),
     ...createAuditRoutes(services),
     ...createUsageRoutes(services),
+    ...createKnowledgeRoutes({ knowledge: parts.knowledge, agents: services.engine.agents.list }),
     ...createMemoryRoutes(services),
     ...createUserRoutes({ ...services, ...parts, ...parts.signIn, desk, schedules }),
     ...createPolicyRoutes({ ...services, ...services.elsewhere, workspaces: parts.workspaces }),

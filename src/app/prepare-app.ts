@@ -16,7 +16,7 @@ import { createJsonCheck } from '../json/json-schema.ts'
 import { createComplete } from '../models/complete.ts'
 import { createModel } from '../models/create-model.ts'
 import type { Model } from '../models/model.ts'
-import { createModelHttp } from '../models/wire/model-http.ts'
+import { createModelHttp, type ModelHttp } from '../models/wire/model-http.ts'
 import { type ChannelCredentials, readChannelCredentials } from '../operators/credentials/credentials.ts'
 import { type Connections, createConnections } from '../outgoing/connections.ts'
 import type { DataDirLock } from '../store/sqlite/disk/data-dir-lock.ts'
@@ -29,6 +29,7 @@ import { createStartQueue, PATIENCE_MS } from '../tools/mcp/start-queue.ts'
 import { createProcessGroups, type ProcessGroups } from '../tools/process/process-groups.ts'
 import type { Tool, Toolbox } from '../tools/tool.ts'
 import type { AppOptions } from './app-options.ts'
+import type { Documents, knowledgeOf } from './knowledge/knowledge-of.ts'
 import type { openSignIns } from './open-sign-ins.ts'
 import { createReplicaClock, type ReplicaClock } from './replica-clock.ts'
 
@@ -41,6 +42,8 @@ export interface Prepared extends Omit<AppOptions, 'clock' | 'credentials'> {
   answering: EngineOptions['agents'][number]
   credentials: ChannelCredentials
   connections: Connections
+  /** Null: no agent has documents, or another app keeps them. */
+  documents: Documents | null
   /** Null: no agent has an MCP server that wants a sign-in. */
   mcpSignIns: SignIns | null
   processes: ProcessGroups
@@ -105,7 +108,17 @@ export async function prepareApp(options: AppOptions): Promise<Prepared> {
   const { log, version } = options
   const proxyVariables = settings.tools.proxy
   const mcpSignIns = await openSignInsOf(agents, { connections, proxyVariables, clock, log, version })
-  const parts = await prepareAgents(options, { connections, processes, strays, clock, ids, mcpSignIns }, undo)
+  const modelHttp = createModelHttp({ connections, clock, userAgent: `quarterdeck/${version}` })
+  const documents =
+    options.knowledge === null
+      ? await openDocuments(agents, { http: modelHttp, clock, ids, random: Math.random, log })
+      : null
+  const knowledge = options.knowledge ?? documents?.knowledge ?? null
+  const parts = await prepareAgents(
+    options,
+    { connections, processes, strays, clock, ids, mcpSignIns, modelHttp, knowledge },
+    undo,
+  )
   const served = parts.filter(({ definition }) => !definition.internal)
   const answering = served.find(({ definition }) => definition.default) ?? served[0]
   if (answering === undefined) throw new ServerError('config_invalid', 'There is no agent to serve.')
@@ -125,6 +138,8 @@ export async function prepareApp(options: AppOptions): Promise<Prepared> {
     ...options,
     operators: configuredOperators(operators, escalation, operatorGroups),
     parts,
+    documents,
+    knowledge,
     answering,
     credentials,
     connections,
@@ -137,6 +152,12 @@ export async function prepareApp(options: AppOptions): Promise<Prepared> {
     basePath,
     close: () => everything.disposeAsync(),
   }
+}
+
+/** Null, and nothing is loaded: no agent has documents. */
+async function openDocuments(...[agents, deps]: Parameters<typeof knowledgeOf>): Promise<Documents | null> {
+  const hasSome = agents.some(({ tools }) => tools.some(({ type }) => type === 'knowledge'))
+  return hasSome ? (await import('./knowledge/knowledge-of.ts')).knowledgeOf(agents, deps) : null
 }
 
 /** Null, and nothing is loaded: no agent has an MCP server that wants a sign-in. */
@@ -184,11 +205,12 @@ const cannotTry = (name: string) => (error: unknown) => {
 
 async function prepareAgents(
   { agents, settings, version, log, tools, reload }: AppOptions,
-  shared: Pick<Prepared, 'connections' | 'processes' | 'strays' | 'clock' | 'ids' | 'mcpSignIns'>,
+  shared: Pick<Prepared, 'connections' | 'processes' | 'strays' | 'clock' | 'ids' | 'mcpSignIns' | 'knowledge'> & {
+    modelHttp: ModelHttp
+  },
   undo: AsyncDisposableStack,
 ): Promise<Prepared['parts']> {
-  const { connections, processes, strays, clock, ids, mcpSignIns } = shared
-  const modelHttp = createModelHttp({ connections, clock, userAgent: `quarterdeck/${version}` })
+  const { connections, processes, strays, clock, ids, mcpSignIns, modelHttp, knowledge } = shared
   const queue = createStartQueue()
   const known = await Promise.all(
     agents.map(async (one) => ({ ...one, given: [...(await skillTools(one)), ...(tools[one.name] ?? [])] })),
@@ -224,7 +246,7 @@ async function prepareAgents(
         strays,
         extra: known[index]?.given ?? [],
         reload,
-        knowledge: null,
+        knowledge,
       })
       undo.defer(() => toolbox.close())
       const summarizer = definition.summarizer === null ? null : await createModel(definition.summarizer, deps)

@@ -20,7 +20,7 @@ export interface TestEngine extends CaseDeps, AsyncDisposable {}
 
 export type TestEngineOptions = Pick<
   AppOptions,
-  'agents' | 'settings' | 'version' | 'log' | 'clock' | 'exit' | 'strays' | 'tools' | 'reload'
+  'agents' | 'settings' | 'version' | 'log' | 'clock' | 'exit' | 'strays' | 'tools' | 'reload' | 'knowledge'
 >
 
 /**
@@ -28,7 +28,7 @@ export type TestEngineOptions = Pick<
  * is told. Throws `config_invalid` if no case could pass, for example when a key is missing.
  */
 export async function openTestEngine(options: TestEngineOptions): Promise<TestEngine> {
-  const { agents, settings, version, log, exit, strays, tools, reload, clock } = options
+  const { agents, settings, version, log, exit, strays, tools, reload, knowledge, clock } = options
   const { createApp } = await import('./app.ts')
   const { createModel } = await import('../models/create-model.ts')
   const { createModelHttp } = await import('../models/wire/model-http.ts')
@@ -56,6 +56,7 @@ export async function openTestEngine(options: TestEngineOptions): Promise<TestEn
     strays,
     tools,
     reload,
+    knowledge,
     // A case has one person who answers.
     agents: agents.map((agent) => ({ ...agent, approval: withoutQuorum(agent.approval) })),
     settings: testSettings(settings, dataDir),

@@ -1,0 +1,81 @@
+// The documents of agents. Servers whose agents have none load nothing of it.
+
+import { join } from 'node:path'
+import type { AgentDefinition } from '../../domain/agent/agent.ts'
+import type { KnowledgeToolSettings } from '../../domain/agent/tool-settings.ts'
+import { isPostgres } from '../../domain/settings/store-settings.ts'
+import { createKnowledge, indexId, type OwnKnowledge } from '../../knowledge/create-knowledge.ts'
+import type { IndexSettings } from '../../knowledge/knowledge.ts'
+import { watchFolders } from '../../knowledge/update/keep-fresh.ts'
+import type { ModelDeps } from '../../models/create-model.ts'
+import { createEmbedding } from '../../models/embedding/create-embedding.ts'
+import type { Embedding } from '../../models/embedding/embedding.ts'
+import type { Known } from '../open-access.ts'
+import type { WorkSettings } from './open-work.ts'
+import { createWorkThread } from './work-thread.ts'
+
+/** Documents that an app keeps itself. */
+export interface Documents {
+  knowledge: OwnKnowledge
+  /** By the id of the index. */
+  embeddings: ReadonlyMap<string, Embedding>
+}
+
+const documentsIn = (agents: readonly Pick<AgentDefinition, 'tools'>[]): KnowledgeToolSettings[] =>
+  agents.flatMap(({ tools }) => tools.filter((tool) => tool.type === 'knowledge'))
+
+/** Throws `config_invalid` for an embedding that can never work. */
+export async function knowledgeOf(
+  agents: readonly AgentDefinition[],
+  deps: Omit<ModelDeps, 'directory'>,
+): Promise<Documents> {
+  const all = documentsIn(agents)
+  const embeddings = new Map<string, Embedding>()
+  for (const settings of all) {
+    const { embedding, directory } = settings
+    if (embedding === null || embeddings.has(indexId(settings))) continue
+    embeddings.set(indexId(settings), await createEmbedding(embedding, { ...deps, directory }))
+  }
+  return { knowledge: createKnowledge(all), embeddings }
+}
+
+/** A thread that has had nothing to do for this long ends. */
+const REST_MS = 60_000
+const KIND = 'knowledge'
+
+/** What is opened here is closed by `undo`. */
+export function openKnowledge(documents: Documents, parts: Known, undo: AsyncDisposableStack): void {
+  const { settings, dataDir, replica, sessionLog, clock, log } = parts
+  const { knowledge, embeddings } = documents
+  const isMemory = settings.store === ':memory:'
+  const work: WorkSettings = {
+    store: isPostgres(settings.store)
+      ? { kind: 'postgres', url: settings.store.url, waitMs: settings.store.waitMs }
+      : isMemory
+        ? { kind: 'memory' }
+        : { kind: 'sqlite', path: join(dataDir, 'knowledge.db') },
+    cacheDir: join(dataDir, 'knowledge-extracts'),
+    indexes: knowledge.all.map(({ id, settings }) => [id, settings]),
+    ignored: [dataDir],
+  }
+  const agentOf = (asked: IndexSettings): string =>
+    parts.agents.find(({ tools }) => documentsIn([{ tools }]).some((one) => indexId(one) === indexId(asked)))?.name ??
+    ''
+  knowledge.open({
+    work: (listener) => createWorkThread({ settings: work, listener, restMs: isMemory ? null : REST_MS, clock, log }),
+    embeddingOf: (asked) => embeddings.get(indexId(asked)) ?? null,
+    whileHeld: settings.knowledge.index ? (keep) => replica.jobs.whileHeld(KIND, keep) : null,
+    isShared: replica.isShared,
+    said: {
+      write: (index, value) => replica.shared.put({ kind: KIND, key: index, value, version: null, expiresAt: null }),
+      read: async (index) => (await replica.shared.get(KIND, index))?.value ?? null,
+    },
+    changes: { tell: () => replica.changes.tell(KIND), watch: (look) => replica.changes.watch(KIND, look) },
+    watchFolders: (folders, changed) => watchFolders(folders, { changed, clock, log }),
+    spent: (asked, usage) =>
+      sessionLog.commit({ type: 'add_usage', usage: [{ at: clock.now(), agent: agentOf(asked), usage }] }),
+    clock,
+    log,
+  })
+  undo.defer(() => knowledge.close())
+}
