@@ -47,12 +47,14 @@ export interface UpdateCounts {
   passing: number
 }
 
+type ScannedSettings = Pick<IndexSettings, 'sources' | 'directory' | 'ignore'>
+
 export interface Updater {
   /**
    * Only one at a time for an index. Throws the reason of the signal, and what keeps it from going on, such as a full disk. What is done
    * by then stays.
    */
-  update(index: string, settings: IndexSettings, signal: AbortSignal, listener: UpdateListener): Promise<UpdateCounts>
+  update(index: string, settings: ScannedSettings, signal: AbortSignal, listener: UpdateListener): Promise<UpdateCounts>
 }
 
 /** The readers have one child for texts and one for scans, so one scan does not stop the texts. */
