@@ -11,6 +11,7 @@ import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import type { AgentSpan, AgentStarted } from '../../domain/telemetry.ts'
 import type { Model } from '../../models/model.ts'
 import type { Toolbox } from '../../tools/tool.ts'
+import type { RunNumbers } from '../citations/passage-numbers.ts'
 import type { EngineParts } from '../create-engine.ts'
 import type { RunFiles } from '../files/run-files.ts'
 import type { Files } from '../files-port.ts'
@@ -89,6 +90,7 @@ export interface RunScope extends ExecuteDeps {
   state: SharedState
   files: RunFiles | null
   older: Older
+  numbers: RunNumbers
   /** Names of the tools that were called, in order. */
   called: string[]
   /** Calls that began before a crash and may be repeated, each with the binding that its tool had then. */
