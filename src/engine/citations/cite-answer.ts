@@ -1,12 +1,10 @@
 // Finds out what an answer cites: the numbers in its text become sources, with the text that their files have now.
 
 import { within } from '../../domain/abort.ts'
-import type { AgentDefinition } from '../../domain/agent/agent.ts'
 import type { Passage } from '../../domain/knowledge/passage.ts'
 import { type Citations, citedNumbers, type Shown, type Source } from '../../domain/session/source.ts'
-import type { ServerTool } from '../../tools/tool.ts'
-import type { AgentParts, Lane, RunScope } from '../run/run-scope.ts'
-import type { SessionNumbers } from './passage-numbers.ts'
+import type { AgentParts, Lane } from '../run/run-scope.ts'
+import { openNumbers } from './passage-numbers.ts'
 
 /** Of one answer: sources, and numbers that nothing was found under. */
 const MOST_CITED = 50
@@ -14,31 +12,13 @@ const MOST_CHARS = 2_500
 /** An index that does not answer must not hold up the end of an answer. */
 const LONGEST_MS = 5_000
 
-const searches = ({ tools }: AgentDefinition): boolean => tools.some(({ type }) => type === 'knowledge')
-
-/** Whether the agent, or one that it can call, searches documents. */
-export const knows = ({ definition }: AgentParts, agents: RunScope['agents']): boolean =>
-  searches(definition) ||
-  definition.tools.some((tool) => {
-    const other = tool.type === 'agent' ? agents.get(tool.agent) : undefined
-    return other !== undefined && searches(other.definition)
-  })
-
-/** For a call that may find passages. Null: it cannot. */
-export const numbersFor = ({ scope, agent }: Lane, tool: ServerTool): Promise<SessionNumbers> | null =>
-  tool.passagesNow !== undefined || searches(agent.definition) ? scope.numbers.open() : null
-
-/** What a sub-agent says becomes a result. Only answers of the session's own conversation are for people, who look at sources. */
-export const mayCite = ({ scope, agent, id }: Lane, hasFormat: boolean): boolean =>
-  id === null && !hasFormat && (scope.numbers.isOpen() || knows(agent, scope.agents))
-
 /** Null: nothing. Never throws: an answer counts more than its sources. */
 export async function citationsOf(lane: Lane, text: string): Promise<Citations | null> {
   const cited = citedNumbers(text)
   if (cited.length === 0) return null
   const { scope } = lane
   try {
-    const numbers = await scope.numbers.open()
+    const numbers = await openNumbers(scope)
     const known = cited.flatMap((number) => numbers.shown(number) ?? []).slice(0, MOST_CITED)
     const notFound = cited.filter((number) => numbers.shown(number) === null).slice(0, MOST_CITED)
     for (const number of notFound) numbers.leaveOut(number)

@@ -5,6 +5,7 @@ import type { StoredMessage } from '../../domain/session/message.ts'
 import { citationsIn, type Shown, shownIn } from '../../domain/session/source.ts'
 import type { MessageReads } from '../../store/ports/messages.ts'
 import type { PassageNumbers } from '../../tools/tool.ts'
+import type { RunScope } from '../run/run-scope.ts'
 
 /** The numbers of one session, for one run and its sub-agents. */
 export interface SessionNumbers {
@@ -15,25 +16,13 @@ export interface SessionNumbers {
   leaveOut(number: number): void
 }
 
-/** Nothing is read before somebody needs it, so a run without documents pays nothing. */
-export interface RunNumbers {
-  /** Whether somebody has needed them. */
-  isOpen(): boolean
-  open(): Promise<SessionNumbers>
-}
-
-export function createRunNumbers(messages: Pick<MessageReads, 'page'>, sessionId: string): RunNumbers {
-  let opened: Promise<SessionNumbers> | null = null
-  return {
-    isOpen: () => opened !== null,
-    open() {
-      opened ??= readNumbers(messages, sessionId).catch((error: unknown) => {
-        opened = null
-        throw error
-      })
-      return opened
-    },
-  }
+/** Reads them at the first time in a run. */
+export function openNumbers({ store, run, passages }: RunScope): Promise<SessionNumbers> {
+  passages.numbers ??= readNumbers(store.messages, run.sessionId).catch((error: unknown) => {
+    passages.numbers = null
+    throw error
+  })
+  return passages.numbers
 }
 
 const PAGE = 200

@@ -11,9 +11,8 @@ import { askedRecord } from '../../domain/supervision/approval-audit.ts'
 import { type TraceContext, traceFields } from '../../domain/telemetry.ts'
 import { jsonProblem } from '../../json/json-limits.ts'
 import { noNumbers, type ServerTool, type ToolOutcome, type ToolVoice } from '../../tools/tool.ts'
-import { numbersFor } from '../citations/cite-answer.ts'
 import { logWaits } from '../run/run-log.ts'
-import type { Lane, RunScope } from '../run/run-scope.ts'
+import { type Lane, type RunScope, searchesDocuments } from '../run/run-scope.ts'
 import { gatedCall, questionAnswer, type RunnableCall } from './prepare-call.ts'
 
 type ServerCall = RunnableCall & { tool: ServerTool }
@@ -63,8 +62,7 @@ async function tryOnce(lane: Lane, prepared: ServerCall, trace: TraceContext | u
     }
   }
   try {
-    const numbers = numbersFor(lane, tool)
-    const ofCall = numbers === null ? null : (await numbers).forCall()
+    const ofCall = tool.passagesNow !== undefined || searchesDocuments(agent) ? await numbersOfCall(scope) : null
     const request = {
       callId: call.id,
       arguments: args,
@@ -95,6 +93,11 @@ async function tryOnce(lane: Lane, prepared: ServerCall, trace: TraceContext | u
     // What it still asks, nobody needs to answer.
     over.abort()
   }
+}
+
+async function numbersOfCall(scope: RunScope) {
+  const { openNumbers } = await import('../citations/passage-numbers.ts')
+  return (await openNumbers(scope)).forCall()
 }
 
 const failed = (content: string): Called => ({ outcome: { content, isError: true, isPassing: true }, shown: [] })

@@ -14,8 +14,7 @@ import {
   type TakeParts,
   withAside,
 } from '../../models/model.ts'
-import { citationsOf, mayCite } from '../citations/cite-answer.ts'
-import { type AgentParts, type Lane, stopOf } from '../run/run-scope.ts'
+import { type AgentParts, type Lane, mayCite, stopOf } from '../run/run-scope.ts'
 import type { EventWriter } from '../run/run-writer.ts'
 import { type AnswerInProgress, createAnswerInProgress, type WrittenCall } from './answer-in-progress.ts'
 import type { Budget } from './budget.ts'
@@ -60,10 +59,13 @@ export async function readAnswer(lane: Lane, request: ModelRequest): Promise<Ans
   let error: string | null = null
   /** Ends the open text with what it cites. */
   async function cite(isBroken: boolean): Promise<void> {
-    const citations = answer.isSpeaking() ? await citationsOf(lane, answer.text()) : null
+    if (!answer.isSpeaking()) return
+    const { citationsOf } = await import('../citations/cite-answer.ts')
+    const citations = await citationsOf(lane, answer.text())
     if (citations !== null) answer.cite(citations, isBroken)
   }
-  const cites = mayCite(lane, request.responseFormat !== null)
+  // What a sub-agent says is a result for the agent that called it, and numbers in the format of a caller are data.
+  const cites = lane.id === null && request.responseFormat === null && mayCite(scope, agent)
   try {
     const log = scope.log.with({ agent: definition.name, ...traceFields(trace) })
     const traced = { ...request, log, trace }

@@ -13,7 +13,6 @@ import type { RunRecord } from '../../domain/session/run.ts'
 import { isBrokenOff } from '../../domain/session/run-answer.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
 import { type AgentSpan, traceFields } from '../../domain/telemetry.ts'
-import { createRunNumbers } from '../citations/passage-numbers.ts'
 import { createRunFiles } from '../files/run-files.ts'
 import { runAgent } from '../loop/agent-loop.ts'
 import { createBudget, createUsageMeter, exceeded } from '../loop/budget.ts'
@@ -177,7 +176,7 @@ function openScope(
     state: createSharedState(writer, session.state),
     files: deps.fileSource === null ? null : createRunFiles(deps.fileSource, deps.store, run, deps.log),
     older: { summary: undefined, long: null },
-    numbers: createRunNumbers(deps.store.messages, run.sessionId),
+    passages: { numbers: null },
     called: [],
     begun,
     inFlight: new Map(),
