@@ -33,14 +33,22 @@ const CODE = /```[\s\S]*?(?:```|$)|~~~[\s\S]*?(?:~~~|$)|`[^`\n]*`/g
 /** `[3]`, `[3, 4]`, `[3][4]`; not `[3](…)`, which is a link, `[^3]`, a footnote, or `a[3]`. */
 const CITATION = /(?<![\p{L}\p{N}_)\]!])((?:\[\d{1,5}(?:\s*[,;]\s*\d{1,5})*\])+)(?![(:])/gu
 
-/** The numbers that a text cites, in the order of their first mention. */
-export function citedNumbers(text: string): number[] {
-  const numbers = new Set<number>()
-  for (const [found] of text.replace(CODE, ' ').matchAll(CITATION)) {
-    for (const [digits] of found.matchAll(/\d+/g)) numbers.add(Number(digits))
+/** Each mention of a number, in order. `index`: where its bracket begins. */
+export function citedPlaces(text: string): { number: number; index: number }[] {
+  const places: { number: number; index: number }[] = []
+  const prose = text.replace(CODE, (code) => ' '.repeat(code.length))
+  for (const { 0: found, index } of prose.matchAll(CITATION)) {
+    let bracket = index
+    for (const { 0: sign, index: at } of found.matchAll(/\[|\d+/g)) {
+      if (sign === '[') bracket = index + at
+      else places.push({ number: Number(sign), index: bracket })
+    }
   }
-  return [...numbers]
+  return places
 }
+
+/** The numbers that a text cites, in the order of their first mention. */
+export const citedNumbers = (text: string): number[] => [...new Set(citedPlaces(text).map(({ number }) => number))]
 
 /** The activity that shows the sources of an answer. */
 export const SOURCES = 'SOURCES'
