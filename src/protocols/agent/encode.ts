@@ -15,7 +15,7 @@ import {
 import { type Citations, citationsIn, joinedCitations } from '../../domain/session/source.ts'
 import type { Problem } from '../../http/problem.ts'
 import { failureOf } from '../shared/answer/answer-failure.ts'
-import { sourcesView } from '../shared/answer/sources.ts'
+import { answerSources, sourcesView } from '../shared/answer/sources.ts'
 import type { AnswerEncoder } from '../shared/answer/stream-answer.ts'
 import { waitingView } from '../shared/answer/waiting.ts'
 import type { ChatAnswer, StreamEventName, TokensUsed } from './schema.ts'
@@ -32,7 +32,7 @@ export function chatResponse(answer: RunAnswer, messageId: string, sessionId: st
     })),
     tokens_used: tokensUsed(answer.usage),
     execution_time_ms: answer.durationMs,
-    ...sourcesView(joinedCitations(answer.messages.map(({ citations }) => citations))),
+    ...answerSources(answer),
   }
 }
 

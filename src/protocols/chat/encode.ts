@@ -3,10 +3,10 @@ import { type StoredMessage, textOf } from '../../domain/session/message.ts'
 import type { RunAnswer } from '../../domain/session/run-answer.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
 import type { SessionOverview } from '../../domain/session/session-overview.ts'
-import { citationsIn, joinedCitations } from '../../domain/session/source.ts'
+import { citationsIn } from '../../domain/session/source.ts'
 import { filePartsOf } from '../../engine/files/run-files.ts'
 import { isSupervisedSession } from '../../supervision/sessions/take-step.ts'
-import { sourcesView } from '../shared/answer/sources.ts'
+import { answerSources, sourcesView } from '../shared/answer/sources.ts'
 import { clientIdOf, sessionRow } from '../shared/request/session-row.ts'
 import { supervisionView } from '../shared/supervised/supervision-view.ts'
 import type { ChatResponse, Session, SessionMessage } from './schema.ts'
@@ -25,7 +25,7 @@ export function chatResponse(
       model,
       tool_calls: answer.toolCalls.map(({ name, arguments: args }) => ({ name, arguments: args })),
     },
-    ...sourcesView(joinedCitations(answer.messages.map(({ citations }) => citations))),
+    ...answerSources(answer),
   }
 }
 

@@ -1,13 +1,14 @@
 // Encodes the messages of a thread.
 
 import { isoTime } from '../../domain/clock.ts'
+import { isRecord } from '../../domain/is-record.ts'
 import { jsonIn } from '../../domain/json-in.ts'
 import { type StoredMessage, textOf } from '../../domain/session/message.ts'
 import type { RunRecord } from '../../domain/session/run.ts'
 import { type AnswerToolCall, durationIn, parseArguments, type RunAnswer } from '../../domain/session/run-answer.ts'
-import { citationsIn, joinedCitations } from '../../domain/session/source.ts'
+import { citationsIn } from '../../domain/session/source.ts'
 import { jsonProblem } from '../../json/json-limits.ts'
-import { sourcesView } from '../shared/answer/sources.ts'
+import { answerSources, sourcesView } from '../shared/answer/sources.ts'
 import type { ChatMessage, ToolUse } from './schema.ts'
 
 type Metadata = Record<string, unknown>
@@ -23,7 +24,7 @@ export function answerMessage(answer: RunAnswer, timestamp: number, metadata: Me
     role: 'assistant',
     ...spoken(answer.text, {
       ...metadata,
-      ...sourcesView(joinedCitations(answer.messages.map(({ citations }) => citations))),
+      ...answerSources(answer),
     }),
     timestamp: isoTime(timestamp),
     tool_calls: answer.toolCalls.length === 0 ? null : answer.toolCalls.map(toolUse),
@@ -64,8 +65,9 @@ export function historyMessages(
 function ownMetadata({ role, metadata }: StoredMessage): Metadata | undefined {
   const citations = role === 'assistant' ? citationsIn(metadata) : null
   if (citations === null) return metadata
-  const { quarterdeck: _own, ...others } = metadata ?? {}
-  return { ...others, ...sourcesView(citations) }
+  const { citations: _shown, ...own } = isRecord(metadata?.quarterdeck) ? metadata.quarterdeck : {}
+  const { quarterdeck: _all, ...others } = metadata ?? {}
+  return { ...others, ...(Object.keys(own).length === 0 ? {} : { quarterdeck: own }), ...sourcesView(citations) }
 }
 
 /** Without its result if that is on another page. */

@@ -1,7 +1,8 @@
 // What an answer cites, as the doors show it.
 
 import { z } from 'zod'
-import { type Citations, type ShownSource, shownSource } from '../../../domain/session/source.ts'
+import type { AnswerSoFar } from '../../../domain/session/run-answer.ts'
+import { type Citations, joinedCitations, type ShownSource, shownSource } from '../../../domain/session/source.ts'
 
 export const SourceSchema = z
   .strictObject({
@@ -43,6 +44,10 @@ export interface SourcesView {
   sources?: ShownSource[]
   citations_not_found?: number[]
 }
+
+/** Of everything that was said. */
+export const answerSources = ({ messages }: Pick<AnswerSoFar, 'messages'>): SourcesView =>
+  sourcesView(joinedCitations(messages.map(({ citations }) => citations)))
 
 export function sourcesView(citations: Citations | null): SourcesView {
   if (citations === null) return {}
