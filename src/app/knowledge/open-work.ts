@@ -60,7 +60,10 @@ export async function openWork(
       ...embedding,
       embed: async (texts) => ({ vectors: await listener.embed(id, texts), usage: null }),
     }
-    return [id, { ...settings, embedder: createEmbedder({ store, embedding: asked, quantize, spent() {}, clock, log }) }]
+    return [
+      id,
+      { ...settings, embedder: createEmbedder({ store, embedding: asked, quantize, spent() {}, clock, log }) },
+    ]
   })
   const updater = createUpdater({
     store,
@@ -85,10 +88,16 @@ export async function openWork(
 async function openKnowledgeStore(kind: WorkSettings['store'], log: Logger): Promise<KnowledgeStore> {
   switch (kind.kind) {
     case 'sqlite':
-      return (await import('../../store/sqlite/knowledge/sqlite-knowledge.ts')).createSqliteKnowledge({ path: kind.path, log })
+      return (await import('../../store/sqlite/knowledge/sqlite-knowledge.ts')).createSqliteKnowledge({
+        path: kind.path,
+        log,
+      })
     case 'memory':
       return (await import('../../store/knowledge/memory-knowledge.ts')).createMemoryKnowledge()
     case 'postgres':
-      return (await import('../../store/postgres/knowledge/postgres-knowledge.ts')).openPostgresKnowledge({ ...kind, log })
+      return (await import('../../store/postgres/knowledge/postgres-knowledge.ts')).openPostgresKnowledge({
+        ...kind,
+        log,
+      })
   }
 }
