@@ -21,8 +21,8 @@ import {
   KnowledgeIndexSchema,
   KnowledgeQuerySchema,
   PassageListSchema,
-  type WireKnowledgeIndex,
-  type WirePassage,
+  type KnowledgeIndex as WireKnowledgeIndex,
+  type Passage as WirePassage,
 } from './schema.ts'
 
 export interface KnowledgeRoutesDeps {
