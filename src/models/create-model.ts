@@ -1,10 +1,9 @@
 import type { ModelInput, ModelSettings } from '../domain/agent/agent.ts'
 import type { Clock } from '../domain/clock.ts'
-import { ServerError } from '../domain/errors.ts'
 import type { Ids } from '../domain/ids.ts'
 import type { Logger } from '../domain/logger.ts'
-import type { ConnectionOptions } from '../outgoing/connections.ts'
 import type { Model, ModelAttachment, ModelMessage } from './model.ts'
+import { checkKey, httpFor, invalid, keyVariables, type ProviderName } from './provider-access.ts'
 import { createResilientModel } from './resilience/resilient-model.ts'
 import type { ModelHttp } from './wire/model-http.ts'
 
@@ -19,21 +18,6 @@ export interface ModelDeps {
   /** The agent's folder. Scripts and provider packages are looked up from here. */
   directory: string
 }
-
-/** The environment variable that holds the key; null when the provider needs no key or finds it itself. */
-const KEY_VARIABLES = {
-  openai: 'OPENAI_API_KEY',
-  azure: 'AZURE_OPENAI_API_KEY',
-  anthropic: 'ANTHROPIC_API_KEY',
-  google: 'GOOGLE_API_KEY or GEMINI_API_KEY',
-  gemini: 'GOOGLE_API_KEY or GEMINI_API_KEY',
-  ollama: null,
-  'ai-sdk': null,
-  demo: null,
-  scripted: null,
-} as const
-
-export type ProviderName = keyof typeof KEY_VARIABLES
 
 /**
  * Makes the model that `agent.yaml` describes, with its retries, timeouts and fallback. The provider's code is loaded only here.
@@ -76,11 +60,11 @@ export function withSupportedAttachments(model: Model, input: readonly ModelInpu
 
 async function createProvider(settings: ModelSettings, deps: ModelDeps): Promise<Model> {
   const provider = providerOf(settings)
-  checkKey(settings, KEY_VARIABLES[provider])
+  checkKey(settings, keyVariables[provider], 'model')
   const { clock, directory } = deps
   const now = () => clock.now()
   const newId = () => `call_${deps.ids.uuid().replaceAll('-', '')}`
-  const wired = async () => ({ http: await httpFor(settings, deps.http), now, newId })
+  const wired = async () => ({ http: await httpFor(settings, deps.http, 'model'), now, newId })
   switch (provider) {
     case 'openai':
     case 'azure':
@@ -109,7 +93,7 @@ async function createProvider(settings: ModelSettings, deps: ModelDeps): Promise
     }
     case 'ai-sdk': {
       const { createAiSdkModel } = await import('./ai-sdk/ai-sdk.ts')
-      const http = await httpFor(settings, deps.http)
+      const http = await httpFor(settings, deps.http, 'model')
       return createAiSdkModel(settings, { directory, now, log: deps.log, fetch: http.fetch })
     }
     case 'demo': {
@@ -127,59 +111,12 @@ async function createProvider(settings: ModelSettings, deps: ModelDeps): Promise
   }
 }
 
-const connectionOptions = ({ proxy, proxyVariables, connectTimeoutMs }: ModelSettings): ConnectionOptions => ({
-  proxy,
-  proxyVariables: proxyVariables ?? null,
-  connectTimeoutMs,
-})
-
-async function httpFor(settings: ModelSettings, http: ModelHttp): Promise<ModelHttp> {
-  const { tls } = settings
-  if (tls === undefined) return http.withConnections(connectionOptions(settings))
-  const { readFile } = await import('node:fs/promises')
-  const texts: { cert?: string; key?: string; ca?: string } = {}
-  for (const one of ['cert', 'key', 'ca'] as const) {
-    const file = tls[one]
-    if (file === undefined) continue
-    texts[one] = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-      throw invalid(`model.tls.${one}: ${file} cannot be read (${error.code ?? 'unknown'}). Check the path.`)
-    })
-  }
-  try {
-    process.getBuiltinModule('node:tls').createSecureContext(texts)
-  } catch {
-    // The error of OpenSSL would not help.
-    throw invalid(
-      'model.tls: the files do not hold a certificate and its key in PEM, without a password. Check cert, key and ca.',
-    )
-  }
-  return http.withConnections({ ...connectionOptions(settings), tls: texts })
-}
-
 function providerOf({ provider }: ModelSettings): ProviderName {
   if (isProviderName(provider)) return provider
-  const names = Object.keys(KEY_VARIABLES).join(', ')
+  const names = Object.keys(keyVariables).join(', ')
   throw invalid(
     `model.provider: ${JSON.stringify(provider)} is unknown. Write one of ${names}. For a server that speaks OpenAI's protocol, write provider: openai and its base_url.`,
   )
 }
 
-const isProviderName = (name: string): name is ProviderName => Object.hasOwn(KEY_VARIABLES, name)
-
-function checkKey({ provider, apiKey }: ModelSettings, variable: string | null): void {
-  if (apiKey === undefined || apiKey === '') {
-    if (variable === null) return
-    throw invalid(
-      `provider: ${provider} needs a key. Set ${variable}, or write api_key under model. For a server without keys write api_key: none`,
-    )
-  }
-  // The key becomes a header, which cannot hold a line end, e.g. from a file.
-  if (!/^[\x21-\x7e]+$/.test(apiKey)) {
-    const source = variable === null ? 'model.api_key' : `${variable} or model.api_key`
-    throw invalid(
-      `The key in ${source} contains a space, a line end or another character that keys never contain. Copy it again.`,
-    )
-  }
-}
-
-const invalid = (message: string): ServerError => new ServerError('config_invalid', message)
+const isProviderName = (name: string): name is ProviderName => Object.hasOwn(keyVariables, name)

@@ -5,6 +5,7 @@ import type { ModelSettings } from '../domain/agent/agent.ts'
 import { type ErrorCode, ServerError } from '../domain/errors.ts'
 import { present } from '../domain/present.ts'
 import { CONNECT_TIMEOUT, PROXY_REFUSED } from '../outgoing/connection-failure.ts'
+import type { Under } from './provider-access.ts'
 import { type ErrorReport, OVERFLOW, readReport, reportOf, retryAfterSeconds, statusOf } from './wire/error-report.ts'
 import type { HttpAnswer, HttpConnectionError } from './wire/http-errors.ts'
 import { parseObject } from './wire/json.ts'
@@ -17,19 +18,23 @@ export interface ModelTarget {
   host: string
   /** The environment variable, or variables, for the key. */
   keyVariable: string
+  /** The key of the agent's file that describes it. */
+  under: Under
   /** Needed only to mask it when a server repeats it. */
   apiKey?: string | undefined
 }
 
 export const targetOf = (
-  { provider, name, apiKey }: ModelSettings,
+  { provider, name, apiKey }: Pick<ModelSettings, 'provider' | 'name' | 'apiKey'>,
   host: string,
   keyVariable: string,
+  under: Under,
 ): ModelTarget => ({
   provider,
   model: name,
   host,
   keyVariable,
+  under,
   apiKey: apiKey === 'none' ? undefined : apiKey,
 })
 
@@ -110,7 +115,7 @@ function noConnection({ connectTimeoutMs, proxy = null, address }: NoConnection,
   const host = address ?? target.host
   const time = typeof connectTimeoutMs === 'number' ? ` within ${connectTimeoutMs / 1000} s` : ''
   const who = proxy === null ? host : `${host} through the proxy ${proxy}`
-  return `No connection could be made to ${who}${time}: no server answers there. Check base_url, the network and whether a proxy is needed (HTTPS_PROXY, model.proxy).`
+  return `No connection could be made to ${who}${time}: no server answers there. Check base_url, the network and whether a proxy is needed (HTTPS_PROXY, ${target.under}.proxy).`
 }
 
 function proxyRefusal(status: string, proxy: string | null, { host }: ModelTarget): string {
@@ -184,19 +189,23 @@ function classify(
   if (status === 408)
     return fail('model_failed', `The model server at ${target.host} timed out waiting for the request (408).`, true)
   if (status === 413 || OVERFLOW.test(text)) {
-    return fail('model_context_overflow', `The conversation is too long for the model ${target.model}.`, false)
+    return fail(
+      'model_context_overflow',
+      `${target.under === 'model' ? 'The conversation' : 'A text'} is too long for the model ${target.model}.`,
+      false,
+    )
   }
   if (status === 404 || UNKNOWN_MODEL.test(text)) {
     return fail(
       'model_not_found',
-      `The server at ${target.host} has no model ${JSON.stringify(target.model)}${said === '' ? ` under this base_url (${status})` : ''}. Check model.name and model.base_url.`,
+      `The server at ${target.host} has no model ${JSON.stringify(target.model)}${said === '' ? ` under this base_url (${status})` : ''}. Check ${target.under}.name and ${target.under}.base_url.`,
       false,
     )
   }
   if (status === 401 || status === 403 || BAD_KEY.test(text)) {
     return fail(
       'model_auth_failed',
-      `The model server at ${target.host} refused the key (${status}). Check ${target.keyVariable}, or model.api_key in the agent's file.`,
+      `The model server at ${target.host} refused the key (${status}). Check ${target.keyVariable}, or ${target.under}.api_key in the agent's file.`,
       false,
     )
   }

@@ -7,7 +7,7 @@ import { type Model, type ModelPart, type ModelRequest, streamOf } from '../mode
 import { baseUrl } from '../wire/base-url.ts'
 import { createPartDecoder } from './decode.ts'
 import { providerFailure } from './failure.ts'
-import { loadProvider } from './load-provider.ts'
+import { loadLanguageModel } from './load-provider.ts'
 import { callOptions, metadataSignature } from './request.ts'
 
 /** Uses any provider package of the AI SDK through its provider interface. The package `ai` itself is not needed. */
@@ -15,9 +15,9 @@ export async function createAiSdkModel(
   settings: ModelSettings,
   deps: { directory: string; now: () => number; log: Logger; fetch: typeof fetch },
 ): Promise<Model> {
-  const model = await loadProvider(settings, deps.directory, deps.fetch)
+  const model = await loadLanguageModel(settings, deps.directory, deps.fetch)
   const host = settings.baseUrl === undefined ? `the provider of ${settings.package}` : baseUrl(settings, '').host
-  const named = targetOf(settings, host, 'the variable of its key')
+  const named = targetOf(settings, host, 'the variable of its key', 'model')
   const target = { ...named, provider: settings.package ?? settings.provider }
 
   async function* parts(request: ModelRequest, signal: AbortSignal): AsyncGenerator<readonly ModelPart[]> {

@@ -16,7 +16,7 @@ export function providerFailure(error: unknown, target: ModelTarget, now: number
     return statusFailure({ status: error.statusCode, headers, body: textAt(error, 'responseBody') }, target, now)
   }
   if (error.name === 'AI_LoadAPIKeyError') {
-    const message = `${textAt(error, 'message')} Or write model.api_key in the agent's file.`
+    const message = `${textAt(error, 'message')} Or write ${target.under}.api_key in the agent's file.`
     return modelFailure('model_auth_failed', message, target, { retryable: false })
   }
   if (error.name === 'AI_APICallError') return unreachable({}, target)

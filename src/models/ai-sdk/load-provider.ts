@@ -1,4 +1,5 @@
-// Finds the provider package of the AI SDK that the user installed next to the agent, and makes a language model with it.
+// Finds the provider package of the AI SDK that the user installed next to the agent, and makes a language model or an embedding
+// model with it.
 
 import { readFile } from 'node:fs/promises'
 import { createRequire, findPackageJSON } from 'node:module'
@@ -8,6 +9,7 @@ import type { ModelSettings } from '../../domain/agent/agent.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import { present } from '../../domain/present.ts'
+import type { Under } from '../provider-access.ts'
 import { parseObject } from '../wire/json.ts'
 
 /** The part of the provider interface (versions 2, 3 and 4) that we use. Results are checked where they are read. */
@@ -16,20 +18,53 @@ export interface LanguageModel {
   doStream(options: Record<string, unknown>): PromiseLike<unknown>
 }
 
-export async function loadProvider(
-  settings: ModelSettings,
+/** The same part of an embedding model. */
+export interface EmbeddingModel {
+  provider?: unknown
+  maxEmbeddingsPerCall?: unknown
+  doEmbed(options: Record<string, unknown>): PromiseLike<unknown>
+}
+
+type PackageSettings = Pick<ModelSettings, 'name' | 'package' | 'apiKey' | 'baseUrl'>
+
+export async function loadLanguageModel(
+  settings: PackageSettings,
   directory: string,
   ask: typeof fetch,
 ): Promise<LanguageModel> {
+  const provider = await loadProvider(settings, directory, ask, 'model')
+  const model = madeBy(provider, ['languageModel'], settings, 'model')
+  if (isModel(model, 'doStream')) return model
+  throw otherInterface(settings)
+}
+
+export async function loadEmbeddingModel(
+  settings: PackageSettings,
+  directory: string,
+  ask: typeof fetch,
+): Promise<EmbeddingModel> {
+  const provider = await loadProvider(settings, directory, ask, 'embedding')
+  // Version 2 calls it by the longer name, and version 4 drops that.
+  const model = madeBy(provider, ['embeddingModel', 'textEmbeddingModel'], settings, 'embedding')
+  if (isModel(model, 'doEmbed')) return model
+  throw otherInterface(settings)
+}
+
+async function loadProvider(
+  settings: PackageSettings,
+  directory: string,
+  ask: typeof fetch,
+  under: Under,
+): Promise<unknown> {
   const { package: name } = settings
   if (name === undefined) {
     throw invalid(
-      'provider: ai-sdk needs the npm package of the provider. Write e.g. package: "@ai-sdk/mistral" under model.',
+      `provider: ai-sdk needs the npm package of the provider. Write e.g. package: "@ai-sdk/mistral" under ${under}.`,
     )
   }
   if (!/^(@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/.test(name)) {
     throw invalid(
-      `model.package: ${JSON.stringify(name)} is not the name of an npm package. Write e.g. "@ai-sdk/mistral".`,
+      `${under}.package: ${JSON.stringify(name)} is not the name of an npm package. Write e.g. "@ai-sdk/mistral".`,
     )
   }
   const entry = await resolveEntry(name, directory)
@@ -40,14 +75,13 @@ export async function loadProvider(
     throw invalid(`The package ${name} could not be loaded. Try: cd ${directory} && npm install ${name}@latest`, cause)
   }
   const create = factoryOf(exported, name)
-  const provider = create({
+  return create({
     // @ai-sdk/openai-compatible requires a name. Other packages ignore it or use the same one.
     name: shortName(name),
     // Without a key the package reads its own variable, e.g. MISTRAL_API_KEY.
     ...present({ apiKey: settings.apiKey, baseURL: settings.baseUrl }),
     fetch: ask,
   })
-  return languageModel(provider, settings, name)
 }
 
 async function resolveEntry(name: string, directory: string): Promise<string> {
@@ -99,33 +133,36 @@ function factoryOf(exported: unknown, name: string): Factory {
 
 const shortName = (name: string): string => name.slice(name.lastIndexOf('/') + 1)
 
-function languageModel(provider: unknown, settings: ModelSettings, name: string): LanguageModel {
-  let model: unknown
+/** What the first of these methods makes that the provider has. A provider that is a function makes language models. */
+function madeBy(provider: unknown, methods: readonly string[], settings: PackageSettings, under: Under): unknown {
+  const { name, package: from } = settings
+  const isLike = (typeof provider === 'object' && provider !== null) || typeof provider === 'function'
+  if (!isLike) return undefined
+  const make = methods.map((one): unknown => Reflect.get(provider, one)).find((one) => typeof one === 'function')
   try {
-    if (hasLanguageModel(provider)) model = provider.languageModel(settings.name)
-    else if (typeof provider === 'function') model = provider(settings.name)
+    if (typeof make === 'function') return Reflect.apply(make, provider, [name])
+    if (under === 'model' && typeof provider === 'function') return provider(name)
   } catch (cause) {
-    throw invalid(
-      `The package ${name} cannot make the model ${JSON.stringify(settings.name)}. Check model.name.`,
-      cause,
-    )
+    throw invalid(`The package ${from} cannot make the model ${JSON.stringify(name)}. Check ${under}.name.`, cause)
   }
-  if (isLanguageModel(model)) return model
-  throw invalid(
+  if (under === 'model') return undefined
+  throw invalid(`The package ${from} has no embeddings. Write another provider or package under embedding.`)
+}
+
+type Ask = (options: Record<string, unknown>) => PromiseLike<unknown>
+
+function isModel<K extends 'doStream' | 'doEmbed'>(
+  model: unknown,
+  does: K,
+): model is { specificationVersion: 'v2' | 'v3' | 'v4' } & Record<K, Ask> {
+  if (typeof model !== 'object' || model === null || !('specificationVersion' in model)) return false
+  const { specificationVersion: version } = model
+  return (version === 'v2' || version === 'v3' || version === 'v4') && typeof Reflect.get(model, does) === 'function'
+}
+
+const otherInterface = ({ package: name }: PackageSettings): ServerError =>
+  invalid(
     `The package ${name} does not implement the AI SDK's provider interface in version 2, 3 or 4. Try: npm install ${name}@latest`,
   )
-}
-
-function hasLanguageModel(provider: unknown): provider is { languageModel(id: string): unknown } {
-  const isLike = (typeof provider === 'object' && provider !== null) || typeof provider === 'function'
-  return isLike && 'languageModel' in provider && typeof provider.languageModel === 'function'
-}
-
-function isLanguageModel(model: unknown): model is LanguageModel {
-  if (typeof model !== 'object' || model === null || !('specificationVersion' in model) || !('doStream' in model))
-    return false
-  const { specificationVersion: version, doStream } = model
-  return (version === 'v2' || version === 'v3' || version === 'v4') && typeof doStream === 'function'
-}
 
 const invalid = (message: string, cause?: unknown): ServerError => new ServerError('config_invalid', message, { cause })

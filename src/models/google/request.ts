@@ -12,6 +12,8 @@ import { MAKER } from './decode.ts'
 
 const GOOGLE_URL = 'https://generativelanguage.googleapis.com/v1beta'
 
+export const KEY_VARIABLE = 'GOOGLE_API_KEY (or GEMINI_API_KEY)'
+
 /** Gemini 3 refuses a call in the history without its signature. Google accepts this value for calls that another model made. */
 const MADE_ELSEWHERE = 'skip_thought_signature_validator'
 
@@ -23,7 +25,7 @@ export function googleApi(settings: ModelSettings): ProviderApi {
   const headers = headersOf(settings)
   return {
     host: root.host,
-    keyVariable: 'GOOGLE_API_KEY (or GEMINI_API_KEY)',
+    keyVariable: KEY_VARIABLE,
     request: (request) => ({ url, headers, body: body(request, settings) }),
     probe: { url: withPath(root, `/models/${modelName(settings)}`), headers },
     probeNamesModel: settings.baseUrl === undefined,
@@ -31,15 +33,16 @@ export function googleApi(settings: ModelSettings): ProviderApi {
 }
 
 /** Accepts a base URL with and without its version. */
-function apiRoot(settings: ModelSettings): URL {
+export function apiRoot(settings: Pick<ModelSettings, 'provider' | 'baseUrl'>): URL {
   const root = baseUrl(settings, GOOGLE_URL)
   if (!/\/v\d\w*(\/|$)/.test(root.pathname)) root.pathname = `${root.pathname.replace(/\/+$/, '')}/v1beta`
   return root
 }
 
-const modelName = ({ name }: ModelSettings): string => encodeURIComponent(name.replace(/^models\//, ''))
+export const modelName = ({ name }: Pick<ModelSettings, 'name'>): string =>
+  encodeURIComponent(name.replace(/^models\//, ''))
 
-function headersOf({ apiKey }: ModelSettings): Record<string, string> {
+export function headersOf({ apiKey }: Pick<ModelSettings, 'apiKey'>): Record<string, string> {
   return apiKey === undefined || apiKey === 'none' ? {} : { 'x-goog-api-key': apiKey }
 }
 

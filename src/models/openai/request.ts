@@ -20,25 +20,29 @@ export function openAiApi(settings: ModelSettings): ProviderApi {
   const models = apiUrl(dialect, settings.name, 'models')
   return {
     host: dialect.url.host,
-    keyVariable: azure ? 'AZURE_OPENAI_API_KEY' : 'OPENAI_API_KEY',
+    keyVariable: keyVariableOf(dialect),
     request: (request) => ({ url, headers, body: body(request, settings, dialect) }),
     probe: { url: probeNamesModel ? withPath(models, `/${encodeURIComponent(settings.name)}`) : models, headers },
     probeNamesModel,
   }
 }
 
-function authHeaders({ azure }: Dialect, { apiKey }: ModelSettings): Record<string, string> {
+export const keyVariableOf = ({ azure }: Dialect): string => (azure ? 'AZURE_OPENAI_API_KEY' : 'OPENAI_API_KEY')
+
+export function authHeaders({ azure }: Dialect, { apiKey }: Pick<ModelSettings, 'apiKey'>): Record<string, string> {
   if (apiKey === undefined || apiKey === 'none') return {}
   return azure ? { 'api-key': apiKey } : { authorization: `Bearer ${apiKey}` }
 }
 
-const apiUrl = (dialect: Dialect, name: string, path: 'chat/completions' | 'models'): URL =>
+type ApiPath = 'chat/completions' | 'models' | 'embeddings'
+
+export const apiUrl = (dialect: Dialect, name: string, path: ApiPath): URL =>
   dialect.azure ? azureUrl(dialect, name, path) : withPath(apiRoot(dialect.url), `/${path}`)
 
 /** Users copy the whole address from a provider's page. */
 function apiRoot(url: URL): URL {
   const root = new URL(url)
-  root.pathname = root.pathname.replace(/\/chat\/completions\/?$/, '')
+  root.pathname = root.pathname.replace(/\/(?:chat\/completions|embeddings)\/?$/, '')
   return root
 }
 
@@ -46,7 +50,7 @@ function apiRoot(url: URL): URL {
  * Users write Azure's address in three ways: the resource (`https://x.openai.azure.com`), its v1 API (`…/openai/v1`), or a deployment
  * (`…/openai/deployments/name?api-version=…`). A resource with an `api-version` means its deployments, without one the v1 API.
  */
-function azureUrl({ url }: Dialect, deployment: string, path: 'chat/completions' | 'models'): URL {
+function azureUrl({ url }: Dialect, deployment: string, path: ApiPath): URL {
   const root = apiRoot(url)
   const toDeployment = /^(.*\/openai)\/deployments\/[^/]+\/?$/.exec(root.pathname)
   if (toDeployment !== null) {

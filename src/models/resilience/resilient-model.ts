@@ -5,6 +5,7 @@ import type { Logger } from '../../domain/logger.ts'
 import { loggedReason } from '../../domain/session/run.ts'
 import { modelFailure } from '../failure.ts'
 import type { FinishReason, Model, ModelPart, ModelRequest, ModelUsage, TakeParts } from '../model.ts'
+import { waitBefore } from './wait-before.ts'
 import { withoutQuotes } from './without-quotes.ts'
 
 interface ResilientOptions {
@@ -17,11 +18,6 @@ interface ResilientOptions {
   random: () => number
   log: Logger
 }
-
-const FIRST_WAIT_MS = 500
-const LONGEST_WAIT_MS = 8_000
-/** When a server asks to wait longer than this, the call fails instead. */
-const LONGEST_RETRY_AFTER_S = 60
 
 /** Failures after which the fallback is asked. A refusal, a bad request and a full context are not failures of the server. */
 const FAILS_OVER: readonly ErrorCode[] = modelErrors.filter(
@@ -134,19 +130,6 @@ const failsOver = (error: unknown): boolean => error instanceof ServerError && F
 const about = ({ provider, name }: Model) => ({ provider, model: name })
 
 const aboutFailure = (model: Model, error: unknown) => ({ ...about(model), ...reasonOf(error) })
-
-/** Milliseconds until the next attempt, or null when another attempt makes no sense. */
-function waitBefore(error: unknown, attempt: number, random: number): number | null {
-  if (!(error instanceof ServerError)) return null
-  // After a timeout the user has waited long enough; only another model may help.
-  if (error.details.retryable !== true || error.code === 'model_timeout') return null
-  // Half of the time is random, so that runs that failed together do not all retry at the same moment.
-  const backoff = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** attempt) * (0.5 + random / 2)
-  const { retryAfter } = error.details
-  if (typeof retryAfter !== 'number') return Math.round(backoff)
-  if (retryAfter > LONGEST_RETRY_AFTER_S) return null
-  return Math.round(Math.max(retryAfter * 1000, backoff))
-}
 
 function timeoutOf(model: Model, begun: boolean, settings: ResilientOptions['settings']): ServerError {
   const seconds = (begun ? settings.tokenTimeoutMs : settings.firstTokenTimeoutMs) / 1000

@@ -14,7 +14,7 @@ export interface ScriptedOptions extends Script {
 /** Plays a script. Every request uses one answer; `script.ts` says which. Each part arrives separately. */
 export function createScriptedModel(options: ScriptedOptions): Model {
   const { clock, name, newId } = options
-  const target = { provider: 'scripted', model: name, host: 'script', keyVariable: '' }
+  const target = { provider: 'scripted', model: name, host: 'script', keyVariable: '', under: 'model' as const }
   const next = createChooser(options, name)
 
   async function* parts(request: ModelRequest, signal: AbortSignal): AsyncGenerator<readonly ModelPart[]> {

@@ -1,8 +1,15 @@
 import { readFileSync } from 'node:fs'
+import type { ModelTarget } from '../failure.ts'
 import type { Model, ModelPart, ModelRequest } from '../model.ts'
 import type { StreamDecoder } from '../wire/wire-model.ts'
 
-export const target = { provider: 'test', model: 'test-model', host: 'model.test', keyVariable: 'TEST_API_KEY' }
+export const target: ModelTarget = {
+  provider: 'test',
+  model: 'test-model',
+  host: 'model.test',
+  keyVariable: 'TEST_API_KEY',
+  under: 'model',
+}
 
 /** The payloads of a recorded stream, one per line. */
 export function payloadsOf(file: URL | string): string[] {

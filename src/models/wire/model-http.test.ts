@@ -80,6 +80,33 @@ describe('model HTTP', () => {
     ])
   })
 
+  test('posts JSON and gives the whole answer', async () => {
+    const { server, pool } = await setUp((response) => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.write('{"a":')
+      response.end('"ü"}')
+    })
+    const request = { url: new URL(server.url), headers: { authorization: 'Bearer k' }, body: { text: 'Grüße' } }
+    expect(await pool.post(request, never)).toMatchObject({ status: 200, body: '{"a":"ü"}' })
+    expect(server.bodies).toEqual([{ text: 'Grüße' }])
+    expect(server.requests).toMatchObject([{ headers: { authorization: 'Bearer k', accept: 'application/json' } }])
+  })
+
+  test('reads no more of an answer than a sensible one has', async () => {
+    const piece = Buffer.alloc(1024 * 1024)
+    const { server, pool } = await setUp((response) => {
+      response.writeHead(200)
+      const more = () => {
+        while (response.write(piece)) {}
+        response.once('drain', more)
+      }
+      more()
+    })
+    const request = { url: new URL(server.url), headers: {}, body: {} }
+    expect(await failureFrom(pool.post(request, never))).toBeInstanceOf(HttpContentError)
+    await until(() => server.sockets.every(({ destroyed }) => destroyed))
+  })
+
   test('gives what one read of the socket completed in one array, at once', async () => {
     const { server, pool } = await setUp((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })

@@ -58,7 +58,7 @@ export function createWireModel(
   createDecoder: (target: ModelTarget, newId: () => string) => StreamDecoder,
   { http, now, newId }: WireDeps,
 ): Model {
-  const target = targetOf(settings, api.host, api.keyVariable)
+  const target = targetOf(settings, api.host, api.keyVariable, 'model')
   http.checkProxy(api.probe.url)
 
   async function stream(request: ModelRequest, signal: AbortSignal, take: TakeParts): Promise<void> {
@@ -104,7 +104,7 @@ export function createWireModel(
       if (rest.length > 0) await take(rest)
     } catch (error) {
       if (signal.aborted) return
-      throw failureOf(error, target, now())
+      throw wireFailure(error, target, now())
     }
   }
 
@@ -116,7 +116,7 @@ export function createWireModel(
       try {
         await http.probe(api.probe, signal)
       } catch (error) {
-        const failure = failureOf(error, target, now())
+        const failure = wireFailure(error, target, now())
         const known = failure instanceof ServerError ? failure.code : null
         const answered = known === 'model_not_found' || known === 'model_bad_request'
         // Many compatible servers have no list of models. Their answer is proof enough.
@@ -129,7 +129,8 @@ export function createWireModel(
 
 const isAnswer = (part: ModelPart): boolean => part.type !== 'usage'
 
-function failureOf(error: unknown, target: ModelTarget, now: number): unknown {
+/** What the caller of a request gets when it fails. */
+export function wireFailure(error: unknown, target: ModelTarget, now: number): unknown {
   if (error instanceof HttpStatusError) return statusFailure(error.answer, target, now)
   if (error instanceof HttpContentError) return notAStream(error.answer, target)
   if (error instanceof HttpConnectionError) return error.begun ? dropped(target, error) : unreachable(error, target)

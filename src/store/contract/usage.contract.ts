@@ -43,6 +43,20 @@ const range = { from: TODAY - 10, to: TODAY, limit: 100 }
 
 export function describeUsage(open: OpenStore): void {
   describe('the usage of models', () => {
+    test('beside sessions counts for its agent and model, and is nobody’s run', async () => {
+      const { store, reopen } = await openForTest(open)
+      const spent = (agent: string, tokens: number) => ({ at: NOW, agent, usage: used(mini, tokens, 0) })
+      await done(store, { type: 'add_usage', usage: [spent('clerk', 10), spent('clerk', 20)] })
+      await done(store, { type: 'add_usage', usage: [spent('tutor', 5)] })
+
+      for await (const now of beforeAndAfter(store, reopen)) {
+        expect(await now.usage.sums({ ...range, by: 'agent' })).toEqual([
+          { ...mini, ...none, key: 'clerk', runs: 0, input: 30, output: 0, reasoning: 0, took: '' },
+          { ...mini, ...none, key: 'tutor', runs: 0, input: 5, output: 0, reasoning: 0, took: '' },
+        ])
+      }
+    })
+
     test('is added up by day, agent, model, session and owner, and is there after a restart', async () => {
       const { store, reopen } = await openForTest(open)
       const one = await ended(store, [used(mini, 10, 1), used(large, 5, 5), used(mini, 20, 2)])

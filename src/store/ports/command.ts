@@ -9,6 +9,7 @@ import type { OutboxCommand } from './outbox.ts'
 import type { RunCommand } from './runs.ts'
 import type { ImportCommand, SessionCommand } from './sessions.ts'
 import type { Supervise } from './supervised.ts'
+import type { AddUsage } from './usage.ts'
 import type { Answered, WaitCommand } from './waits.ts'
 
 export type Command =
@@ -20,6 +21,7 @@ export type Command =
   | AddFile
   | AddAudit
   | ImportAudit
+  | AddUsage
   | OutboxCommand
 
 export type Result =

@@ -1,5 +1,7 @@
 // What runs have used of models, added up by day. It outlives the sessions, so that a month still has its costs when they are deleted.
 
+import type { TokenUsage } from '../../domain/session/event.ts'
+
 /** Days in UTC, as the number of days since 1970. */
 export const dayOf = (ms: number): number => Math.floor(ms / 86_400_000)
 
@@ -99,6 +101,18 @@ export function tookWithin(took: string, share: number): number | null {
     if (left <= 0 && took !== '') return Math.round(FIRST_MS * STEP ** (place - 0.5))
   }
   return null
+}
+
+/** Synced. What the server used of models beside sessions, such as the embedding of documents. */
+export interface AddUsage {
+  type: 'add_usage'
+  usage: readonly UsageBeside[]
+}
+
+export interface UsageBeside {
+  at: number
+  agent: string
+  usage: TokenUsage
 }
 
 export interface UsageReads {

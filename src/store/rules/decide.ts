@@ -9,6 +9,7 @@ import { type Decision, decided, type Rule, type RulesOf } from './rows.ts'
 import { runRules } from './run-rules.ts'
 import { sessionRules } from './session-rules.ts'
 import { supervise } from './supervise.ts'
+import { usageBesideSessions } from './usage-rows.ts'
 import { waitRules } from './wait-rules.ts'
 
 const rules: RulesOf<Command> = {
@@ -19,6 +20,7 @@ const rules: RulesOf<Command> = {
   ...sessionRules,
   ...importRules,
   ...outboxRules,
+  add_usage: ({ usage }) => decided([{ write: 'add_usage', rows: usageBesideSessions(usage) }]),
   add_audit: ({ audit }) => decided([{ write: 'add_audit', records: audit }]),
 }
 

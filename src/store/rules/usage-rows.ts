@@ -1,7 +1,7 @@
 import { hasFailed, type RunRecord, tokenCount } from '../../domain/session/run.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
 import type { NewSummary } from '../ports/sessions.ts'
-import { dayOf, type TokenSums, tookLetter, type UsageRow } from '../ports/usage.ts'
+import { dayOf, type TokenSums, tookLetter, type UsageBeside, type UsageRow } from '../ports/usage.ts'
 
 /**
  * What a run adds to the usage of its day, when it ends or begins to wait: a row for each model. A run that used none counts at the one
@@ -34,12 +34,17 @@ export function usageRows(run: RunRecord, now: number, intended: Pick<UsageRow, 
 }
 
 /** What the server itself asked a model about a session, such as a summary of it. */
-export function usageBesideRuns({ id, owner }: SessionRecord, { message, usage, agent }: NewSummary): UsageRow[] {
-  return usage.map((one) => {
-    const { provider = '', model = '' } = one
-    const of = { day: dayOf(message.createdAt), sessionId: id, owner, agent, provider, model }
-    return withTokens({ ...of, runs: 0, modelRuns: 0, failed: 0, cancelled: 0, took: '', ...NONE }, one)
-  })
+export const usageBesideRuns = ({ id, owner }: SessionRecord, { message, usage, agent }: NewSummary): UsageRow[] =>
+  usage.map((one) => rowBeside({ at: message.createdAt, agent, usage: one }, { sessionId: id, owner }))
+
+/** It belongs to no session, and to nobody. */
+export const usageBesideSessions = (usage: readonly UsageBeside[]): UsageRow[] =>
+  usage.map((one) => rowBeside(one, { sessionId: '', owner: '' }))
+
+function rowBeside({ at, agent, usage }: UsageBeside, of: Pick<UsageRow, 'sessionId' | 'owner'>): UsageRow {
+  const { provider = '', model = '' } = usage
+  const row = { day: dayOf(at), ...of, agent, provider, model }
+  return withTokens({ ...row, runs: 0, modelRuns: 0, failed: 0, cancelled: 0, took: '', ...NONE }, usage)
 }
 
 const withTokens = (row: UsageRow, one: RunRecord['usage'][number]): UsageRow => ({

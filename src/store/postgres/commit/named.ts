@@ -79,6 +79,7 @@ export function addNamed(named: Named, command: Command): void {
       named.names.push('records of another store')
       return
     case 'add_audit':
+    case 'add_usage':
     case 'renew_lease':
     case 'purge_sessions':
       return

@@ -181,6 +181,7 @@ function askedBy(commands: readonly Command[]) {
         asked.waits = true
         break
       case 'add_audit':
+      case 'add_usage':
       case 'renew_lease':
       case 'purge_sessions':
         break
