@@ -65,6 +65,7 @@ const allowed: Record<string, readonly string[]> = {
     'http',
     'replicas/shared-counts.ts',
     'files/file-keeper.ts',
+    'models/embedding/embedding.ts',
     'protocols/shared',
   ],
 }
