@@ -66,6 +66,7 @@ const allowed: Record<string, readonly string[]> = {
     'replicas/shared-counts.ts',
     'files/file-keeper.ts',
     'knowledge/knowledge.ts',
+    'models/embedding/embedding.ts',
     'protocols/shared',
   ],
 }
