@@ -25,7 +25,6 @@ export interface EstimateDeps extends Pick<UpdaterDeps, 'documents' | 'prepare' 
 }
 
 const SAMPLES = 5
-const MOST_KINDS = 30
 const PAGE = 1_000
 const KNOWN_SAMPLES = 100
 
@@ -44,22 +43,14 @@ export async function estimate(
   const left = await leftOf(index, store)
   const total = { files: wanted.size, bytes: 0, passages: left.passages, tokens: left.tokens }
   const kinds = Map.groupBy(wanted.values(), ({ path }) => extname(path).toLowerCase())
-  // The kinds with the most bytes count. The rest is taken to be like them.
-  const all = [...kinds.values()].sort((a, b) => bytesOf(b) - bytesOf(a))
-  let [bytes, passages, tokens] = [0, 0, 0]
-  for (const [i, kind] of all.entries()) {
-    const kindBytes = bytesOf(kind)
-    total.bytes += kindBytes
-    if (i >= MOST_KINDS) continue
+  for (const kind of kinds.values()) {
+    const bytes = bytesOf(kind)
     const found = await sampleOf(kind)
-    const share = found.bytes === 0 ? 0 : kindBytes / found.bytes
-    bytes += kindBytes
-    passages += found.passages * share
-    tokens += found.tokens * share
+    const share = found.bytes === 0 ? 0 : bytes / found.bytes
+    total.bytes += bytes
+    total.passages += Math.round(found.passages * share)
+    total.tokens += Math.round(found.tokens * share)
   }
-  const whole = bytes === 0 ? 0 : total.bytes / bytes
-  total.passages += Math.round(passages * whole)
-  total.tokens += Math.round(tokens * whole)
   const price = settings.embedding?.price ?? null
   return { ...total, cost: price === null ? null : (total.tokens * price) / 1_000_000 }
 
