@@ -3,8 +3,9 @@
 import { basename, extname } from 'node:path'
 import { pageByPage } from '../../domain/page-by-page.ts'
 import type { KnownFile, KnownFiles, PassageVectors } from '../../store/ports/knowledge.ts'
+import { documentText } from '../cut/cut-passages.ts'
 import type { IndexSettings } from '../knowledge.ts'
-import { embeddedText, tokensOf } from './embed-passages.ts'
+import { tokensOf } from './embed-passages.ts'
 import { type ScannedFile, scanSources } from './scan-sources.ts'
 import type { UpdaterDeps } from './update-index.ts'
 
@@ -65,7 +66,7 @@ export async function estimate(
       if (found.kind !== 'read') continue
       const document = await prepare(found.extract, { name: basename(file.path), type: found.type })
       sum.passages += document.passages.length
-      for (const passage of document.passages) sum.tokens += tokensOf(embeddedText(passage))
+      for (const passage of document.passages) sum.tokens += tokensOf(documentText(passage))
     }
     return sum
   }
@@ -77,7 +78,7 @@ const bytesOf = (files: readonly ScannedFile[]): number => files.reduce((sum, fi
 async function leftOf(index: string, store: EstimateDeps['store']): Promise<{ passages: number; tokens: number }> {
   const { passages, embedded } = await store.figures(index)
   const some = await store.unembedded(index, KNOWN_SAMPLES)
-  const tokens = some.reduce((sum, one) => sum + tokensOf(embeddedText(one)), 0)
+  const tokens = some.reduce((sum, one) => sum + tokensOf(documentText(one)), 0)
   const left = some.length < KNOWN_SAMPLES ? some.length : passages - embedded
   return { passages: left, tokens: some.length === 0 ? 0 : Math.round((tokens * left) / some.length) }
 }
