@@ -74,7 +74,9 @@ const isBare = (section: Section): boolean => section.blocks.length === 0
 
 /** Tiny sections below the same heading, and headings without a text with the section behind them. */
 function isShared(group: readonly Section[], tokens: number, next: Section): boolean {
-  const base = group[0]?.path.slice(0, -1) ?? []
+  const path = group[0]?.path ?? []
+  // `1.1 > Fixed` and `1.0 > Fixed` are below the same title.
+  const base = path.slice(0, Math.min(Math.max(0, path.length - 1), Math.max(1, path.length - 2)))
   if (!base.every((heading, i) => next.path[i] === heading)) return false
   if (group.every(isBare) && tokens < TINY) return true
   const last = group.at(-1)
