@@ -33,21 +33,21 @@ interface Sized extends Content {
   isHeading: boolean
 }
 
-export function packed(blocks: Iterable<Block>): CutPassage[] {
-  const passages: CutPassage[] = []
+export const packed = (blocks: Iterable<Block>): CutPassage[] => [...passagesIn(blocks)]
+
+function* passagesIn(blocks: Iterable<Block>): Generator<CutPassage> {
   let group: Section[] = []
   let tokens = 0
   for (const section of sectionsOf(blocks)) {
     if (group.length > 0 && !isShared(group, tokens, section)) {
-      passages.push(...passagesOf(group))
+      yield* passagesOf(group)
       group = []
       tokens = 0
     }
     group.push(section)
     tokens += section.tokens
   }
-  if (group.length > 0) passages.push(...passagesOf(group))
-  return passages
+  yield* passagesOf(group)
 }
 
 /** Each heading with what stands below it, up to the next heading. One without anything below it is a section too. */
@@ -95,7 +95,8 @@ function* passagesOf(group: readonly Section[]): Generator<CutPassage> {
       if (!said.has(heading)) blocks.push(headingLine(heading))
       said.add(heading)
     }
-    blocks.push(...section.blocks)
+    // Not all at once: there can be more of them than a call has room for.
+    for (const block of section.blocks) blocks.push(block)
   }
   const headings = path.map(({ text }) => text)
   for (const part of partsOf(blocks)) {

@@ -114,7 +114,7 @@ export function createHeadingRules(lines: readonly Line[], style: TextStyle): He
 function titleOf(text: string): string {
   const title = text.trim().replace(/[ \t]+(?:#+|=+|\{#[^{}]*\})$/, '')
   const plain = title
-    .replace(/<\/?[a-z][^<>]*>/gi, '')
+    .replace(/<\/?(?:a|b|br|code|div|em|font|h\d|i|img|kbd|p|picture|small|source|span|strong|sub|sup)\b[^<>]*>/gi, '')
     .replace(/!?\[([^[\]]*)\]\([^()]*\)/g, '$1')
     .replaceAll('**', '')
     .trim()
