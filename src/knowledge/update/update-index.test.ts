@@ -200,13 +200,16 @@ describe('an update', () => {
 
   test('reads two files at a time at most', async () => {
     let [now, most] = [0, 0]
+    const together = Promise.withResolvers<void>()
     const files = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`docs/${i}.md`, `text ${i}`]))
     const { update } = await startedWith(files, {
       reader: {
         async read() {
           now += 1
           most = Math.max(most, now)
-          for (let i = 0; i < 50; i += 1) await new Promise(setImmediate)
+          if (now === 2) together.resolve()
+          await together.promise
+          await new Promise(setImmediate)
           now -= 1
           return { sections: [{ label: '', text: 'x' }], notes: [] }
         },
