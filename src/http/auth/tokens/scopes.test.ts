@@ -43,6 +43,7 @@ test('every route needs the scope that this table says', async () => {
     'POST /sessions/:id/messages',
     'POST /tool_result',
     'POST /v1/chat/completions',
+    'POST /v1/embeddings',
     'POST /v1/responses',
     'POST /v1/responses/:id/cancel',
   ])
