@@ -55,10 +55,10 @@ async function byWords({ store, analyzer }: SearchDeps, index: string, text: str
   if (asked.length === 0 || figures.passages === 0) return []
   const terms = asked.map(({ term }) => term)
   const frequencies = await store.frequencies(index, terms)
-  const finding = candidateTerms(terms, frequencies, figures.passages)
+  const counted = asked.map((one, i) => ({ ...one, frequency: frequencies[i] ?? 0 }))
+  const finding = candidateTerms(counted, figures.passages)
   if (finding.length === 0) return []
   const candidates = await store.candidates(index, finding, terms, MOST_CANDIDATES)
-  const counted = asked.map(({ word, weight }, i) => ({ word, weight, frequency: frequencies[i] ?? 0 }))
   return rankByWords(candidates, counted, figures)
 }
 

@@ -3,6 +3,7 @@
 // Scripts without blanks become pairs of letters.
 
 import { foldWord } from '../../domain/session/search-words.ts'
+import { languageOf } from './language.ts'
 import { stemOf } from './stem.ts'
 import { languagesWith } from './stop-words.ts'
 
@@ -92,13 +93,14 @@ export function createAnalyzer(): Analyzer {
     },
 
     queryTerms(query, languages) {
+      const spoken = languageOf(query)
       const found = new Map<number, QueryTerm>()
       let word = 0
       for (const chunk of chunksOf(query)) {
         for (const unit of unitsOf(chunk)) {
           if (word === MOST_QUERY_WORDS) break
           const size = found.size
-          for (const { term, weight } of formsOf(unit, languages)) {
+          for (const { term, weight } of formsOf(unit, languages, spoken)) {
             if (!found.has(term)) found.set(term, { term, word, weight })
           }
           if (found.size > size) word++
@@ -180,11 +182,18 @@ function wordTerm(word: string, language: string): number {
   return hashOf(language === '' ? foldWord(word) : `${language}:${stemOf(word, language)}`)
 }
 
-/** As documents of unknown language have it, and as those in the languages of the index have it. */
-function* formsOf(unit: Unit, languages: readonly string[]): Generator<{ term: number; weight: number }> {
-  const most = unit.isPart ? PART : 1
-  if (!unit.isWord) return yield { term: hashOf(unit.text), weight: most }
+/**
+ * As documents of unknown language have it, and as those in the languages of the index have it. What every text in the language of the
+ * query has says little in all of them: a Spanish page with an English line in it has few others with `how`.
+ */
+function* formsOf(
+  unit: Unit,
+  languages: readonly string[],
+  spoken: string,
+): Generator<{ term: number; weight: number }> {
   const common = languagesWith(foldWord(unit.text))
+  const most = common.has(spoken) ? STOP_WORD : unit.isPart ? PART : 1
+  if (!unit.isWord) return yield { term: hashOf(unit.text), weight: most }
   for (const word of new Set([unit.text, withoutUmlauts(unit.text)])) {
     yield { term: wordTerm(word, ''), weight: common.size > 0 ? STOP_WORD : most }
     for (const language of languages)
