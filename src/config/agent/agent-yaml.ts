@@ -223,7 +223,7 @@ function checkToolNames({ tools, ...agent }: AgentYaml, report: Report): void {
 }
 
 function checkSearched(name: string, tools: AgentYaml['tools'], path: PropertyKey[], report: Report): void {
-  const names = tools.filter(({ type }: { type: string }) => type === 'knowledge').map((tool) => tool.name)
+  const names = tools.filter(({ type }) => type === 'knowledge').map((tool) => tool.name)
   if (names.includes(name)) return
   const advice =
     names.length === 0
