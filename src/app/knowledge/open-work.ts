@@ -11,6 +11,7 @@ import type { WorkListener } from '../../knowledge/knowledge-work.ts'
 import { createPrepare, PREPARED_VERSION } from '../../knowledge/prepare-document.ts'
 import { quantize } from '../../knowledge/rank/quantize.ts'
 import { createEmbedder } from '../../knowledge/update/embed-passages.ts'
+import { type Estimate, estimate } from '../../knowledge/update/estimate.ts'
 import { createDocumentReader } from '../../knowledge/update/read-document.ts'
 import { createUpdater } from '../../knowledge/update/update-index.ts'
 import { createAnalyzer } from '../../knowledge/words/analyze.ts'
@@ -19,7 +20,7 @@ import type { KnowledgeStore } from '../../store/ports/knowledge.ts'
 
 /** Plain data, because it goes to a thread. */
 export interface WorkSettings {
-  store: { kind: 'sqlite'; path: string } | { kind: 'memory' } | { kind: 'postgres'; url: string; waitMs: number }
+  store: { kind: 'sqlite'; path: string; readOnly: boolean } | { kind: 'memory' } | { kind: 'postgres'; url: string; waitMs: number }
   /** Of the readers of files. */
   cacheDir: string
   indexes: readonly WorkIndex[]
@@ -33,13 +34,18 @@ interface WorkIndex extends Pick<IndexSettings, 'sources' | 'directory' | 'ignor
   embedding: Pick<Embedding, 'provider' | 'name' | 'most'> | null
 }
 
+export interface OpenWork extends WorkPlace {
+  /** What an update would read and embed. Nothing is written. */
+  estimate(index: string): Promise<Estimate>
+}
+
 /** What is read once is cut and kept elsewhere. */
 const CACHE_BYTES = 20_000_000
 
 export async function openWork(
   { store: kind, cacheDir, indexes, excluded }: WorkSettings,
   { listener, log }: { listener: WorkListener; log: Logger },
-): Promise<WorkPlace> {
+): Promise<OpenWork> {
   const clock = createSystemClock()
   const store = await openKnowledgeStore(kind, log)
   const reader = createFileReader({
@@ -83,7 +89,7 @@ export async function openWork(
 async function openKnowledgeStore(kind: WorkSettings['store'], log: Logger): Promise<KnowledgeStore> {
   switch (kind.kind) {
     case 'sqlite':
-      return (await import('../../store/sqlite/knowledge/sqlite-knowledge.ts')).createSqliteKnowledge({ path: kind.path, log })
+      return (await import('../../store/sqlite/knowledge/sqlite-knowledge.ts')).createSqliteKnowledge({ ...kind, log })
     case 'memory':
       return (await import('../../store/knowledge/memory-knowledge.ts')).createMemoryKnowledge()
     case 'postgres':
