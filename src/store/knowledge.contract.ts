@@ -2,7 +2,6 @@
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { runs } from '../../test/tier.ts'
 import {
   answersOf,
   codeOf,
@@ -19,6 +18,7 @@ import {
 import { createMemoryKnowledge } from './knowledge/memory-knowledge.ts'
 import type { KnowledgeStore, NewPassage } from './ports/knowledge.ts'
 
+const RUNS = 15
 const none = { files: 0, problems: 0, passages: 0, length: 0, embedded: 0, languages: [] }
 const weighted = (...terms: number[]) => terms.map((term) => ({ term, weight: 1 }))
 
@@ -475,7 +475,7 @@ export function describeKnowledgeStore(name: string, open: () => Promise<Knowled
           )
           await store.clear(`i${n}`)
         }),
-        { numRuns: runs(15) },
+        { numRuns: RUNS },
       )
     })
 
@@ -493,7 +493,7 @@ export function describeKnowledgeStore(name: string, open: () => Promise<Knowled
           expect(await answersOf(store, `i${n}`)).toEqual(await answersOf(plain, `i${n}`))
           await store.clear(`i${n}`)
         }),
-        { numRuns: runs(15) },
+        { numRuns: RUNS },
       )
     })
   })

@@ -1,5 +1,7 @@
 // The work on indexes, put together: a store, the readers of files, and what cuts, ranks and searches.
 
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
 import { createSystemClock } from '../../domain/clock.ts'
 import type { Logger } from '../../domain/logger.ts'
 import { createFileReader, readerLimits } from '../../files/reader/create-file-reader.ts'
@@ -68,7 +70,7 @@ export async function openWork(
   })
   const updater = createUpdater({
     store,
-    documents: createDocumentReader({ reader, cacheDir }),
+    documents: createDocumentReader({ reader, folder: join(cacheDir, 'copies'), newId: randomUUID, clock, log }),
     prepare: createPrepare(analyzer),
     version: PREPARED_VERSION,
     excluded,

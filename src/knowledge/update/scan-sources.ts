@@ -7,6 +7,7 @@ import { isWithin } from '../../domain/is-within.ts'
 import { systemErrorCode } from '../../domain/system-error-code.ts'
 import { createIgnoreRules, joined } from '../../domain/text/ignore-rules.ts'
 import { secretFile } from '../../domain/text/secret-file.ts'
+import { MOST_PATH_BYTES } from '../../store/ports/knowledge.ts'
 import type { IndexSettings } from '../knowledge.ts'
 import { eachOf } from './each-of.ts'
 import { openRegular } from './open-regular.ts'
@@ -77,7 +78,7 @@ function createFound(limits: typeof scanLimits) {
   let isFull = false
 
   function refuse(path: string, why: string): void {
-    if (!isTooMany()) problems.set(path, why)
+    if (!isTooMany()) problems.set(path.slice(0, MOST_PATH_BYTES / 4), why)
   }
 
   function isTooMany(): boolean {
@@ -90,7 +91,7 @@ function createFound(limits: typeof scanLimits) {
     refuse,
     isTooMany,
     add(file: Pick<ScannedFile, 'path' | 'absolute' | 'root'>, stats: Stats): void {
-      const why = whyNot(stats, limits)
+      const why = whyNot(file.path, stats, limits)
       const other = files.get(file.path)
       if (why !== null) refuse(file.path, why)
       else if (other !== undefined && other.absolute !== file.absolute)
@@ -116,7 +117,8 @@ function createFound(limits: typeof scanLimits) {
   }
 }
 
-function whyNot(stats: Stats, { fileBytes }: typeof scanLimits): string | null {
+function whyNot(path: string, stats: Stats, { fileBytes }: typeof scanLimits): string | null {
+  if (Buffer.byteLength(path) > MOST_PATH_BYTES) return `Its path is longer than ${MOST_PATH_BYTES} bytes.`
   if (!stats.isFile()) return 'It is not a regular file.'
   if (stats.size <= fileBytes) return null
   return `It has ${megabytes(stats.size)}. Files of more than ${megabytes(fileBytes)} are not read.`

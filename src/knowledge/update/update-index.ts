@@ -4,6 +4,7 @@
 import { hash } from 'node:crypto'
 import { basename } from 'node:path'
 import type { Clock } from '../../domain/clock.ts'
+import { ServerError } from '../../domain/errors.ts'
 import type { Logger } from '../../domain/logger.ts'
 import { pageByPage } from '../../domain/page-by-page.ts'
 import type { Extract, FileType } from '../../domain/session/file.ts'
@@ -47,12 +48,14 @@ export interface UpdateCounts {
   passing: number
 }
 
+type ScannedSettings = Pick<IndexSettings, 'sources' | 'directory' | 'ignore'>
+
 export interface Updater {
   /**
    * Only one at a time for an index. Throws the reason of the signal, and what keeps it from going on, such as a full disk. What is done
    * by then stays.
    */
-  update(index: string, settings: IndexSettings, signal: AbortSignal, listener: UpdateListener): Promise<UpdateCounts>
+  update(index: string, settings: ScannedSettings, signal: AbortSignal, listener: UpdateListener): Promise<UpdateCounts>
 }
 
 /** The readers have one child for texts and one for scans, so one scan does not stop the texts. */
@@ -118,7 +121,6 @@ export function createUpdater({ store, documents, prepare, version, excluded, cl
       signal.throwIfAborted()
 
       const tell = createProgress(wanted.size, clock, listener)
-      const inTurn = createTurns()
       const done = (path: string): void => {
         wanted.delete(path)
         tell()
@@ -130,26 +132,30 @@ export function createUpdater({ store, documents, prepare, version, excluded, cl
           'why' in found
             ? { bytes: 0, mtimeMs: 0 }
             : { bytes: found.bytes, mtimeMs: isPassing ? NO_TIME : found.mtimeMs }
-        await inTurn(() => store.put(index, { path, ...stamp, document: null, problem }, null))
+        await store.put(index, { path, ...stamp, document: null, problem }, null)
         counts.problems += 1
         if (isPassing) counts.passing += 1
         done(path)
       }
 
-      /** Asks and writes in one turn: in between, another file could take the document with it. */
-      const keepKnown = ({ path }: ScannedFile, known: KnownFile | null, content: Content): Promise<boolean> =>
-        inTurn(async () => {
-          const { bytes, mtimeMs } = content
-          const document = documentOf(content, path)
-          if (known?.document === document && known.bytes === bytes && known.mtimeMs === mtimeMs) counts.unchanged += 1
-          else {
-            if (!(await store.known(index, [document])).has(document)) return false
+      const keepKnown = async ({ path }: ScannedFile, known: KnownFile | null, content: Content): Promise<boolean> => {
+        const { bytes, mtimeMs } = content
+        const document = documentOf(content, path)
+        if (known?.document === document && known.bytes === bytes && known.mtimeMs === mtimeMs) counts.unchanged += 1
+        else {
+          if (!(await store.known(index, [document])).has(document)) return false
+          try {
             await store.put(index, { path, bytes, mtimeMs, document, problem: lacks.get(document) ?? null }, null)
-            counts.known += 1
+          } catch (error) {
+            // Another file was the last one with this content, and has changed since we asked.
+            if (error instanceof ServerError && error.code === 'conflict') return false
+            throw error
           }
-          done(path)
-          return true
-        })
+          counts.known += 1
+        }
+        done(path)
+        return true
+      }
 
       const readFile = async (file: ScannedFile, known: KnownFile | null, stop: AbortSignal): Promise<void> => {
         const { path } = file
@@ -157,7 +163,7 @@ export function createUpdater({ store, documents, prepare, version, excluded, cl
         if (found.kind === 'known') return
         if (found.kind === 'unread') return refuse(file, found.why, found.isPassing)
         if (found.kind === 'gone') {
-          await inTurn(() => store.remove(index, [path]))
+          await store.remove(index, [path])
           return done(path)
         }
         const { content, extract, type, lacks: problem } = found
@@ -172,7 +178,7 @@ export function createUpdater({ store, documents, prepare, version, excluded, cl
         if (document.passages.length === 0) return refuse(file, 'It has no text.', false)
         stop.throwIfAborted()
         const row = { path, bytes, mtimeMs, document: documentOf(content, path), problem }
-        await inTurn(() => store.put(index, row, document))
+        await store.put(index, row, document)
         counts.read += 1
         if (problem !== null) lacks.set(row.document, problem)
         done(path)
@@ -238,14 +244,4 @@ function createProgress(total: number, clock: Clock, { progress }: UpdateListene
   }
   if (total > 0) tell()
   return tell
-}
-
-/** One after the other, in the order of the calls. */
-function createTurns() {
-  let last: Promise<unknown> = Promise.resolve()
-  return <T>(work: () => Promise<T>): Promise<T> => {
-    const mine = last.then(work)
-    last = mine.catch(() => {})
-    return mine
-  }
 }
