@@ -83,13 +83,17 @@ export function openKnowledge(documents: Documents, parts: Known, undo: AsyncDis
     whileHeld: settings.knowledge.index ? (keep) => replica.jobs.whileHeld(KNOWLEDGE, keep) : null,
     isShared: replica.isShared,
     said: {
-      write: (index, value) => replica.shared.put({ kind: KNOWLEDGE, key: index, value, version: null, expiresAt: null }),
+      write: (index, value) =>
+        replica.shared.put({ kind: KNOWLEDGE, key: index, value, version: null, expiresAt: null }),
       read: async (index) => (await replica.shared.get(KNOWLEDGE, index))?.value ?? null,
     },
     changes: { tell: () => replica.changes.tell(KNOWLEDGE), watch: (look) => replica.changes.watch(KNOWLEDGE, look) },
     watch: (changed) => createKeepFresh({ changed, clock, log }),
     spent: (asked, usage) =>
-      sessionLog.commit({ type: 'add_usage', usage: [{ at: clock.now(), agent: agentWith(asked, parts.agents), usage }] }),
+      sessionLog.commit({
+        type: 'add_usage',
+        usage: [{ at: clock.now(), agent: agentWith(asked, parts.agents), usage }],
+      }),
     clock,
     log,
   })

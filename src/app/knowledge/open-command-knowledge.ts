@@ -1,22 +1,26 @@
 // The documents of agents for a command that runs without a server. It keeps the index while it runs, in its own thread: nobody else is
 // waiting here.
 
-import { existsSync } from 'node:fs'
+import { mkdtemp, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { ServerSettings } from '../../config/settings/server-settings.ts'
 import type { AgentDefinition } from '../../domain/agent/agent.ts'
 import type { Clock } from '../../domain/clock.ts'
-import { hasCode, ServerError } from '../../domain/errors.ts'
+import { hasCode } from '../../domain/errors.ts'
 import { createIds } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
 import type { TokenUsage } from '../../domain/session/event.ts'
 import { isPostgres } from '../../domain/settings/store-settings.ts'
 import { createJobs } from '../../engine/sessions/jobs.ts'
+import type { KnowledgeParts } from '../../knowledge/create-knowledge.ts'
 import type { IndexSettings, Knowledge } from '../../knowledge/knowledge.ts'
 import type { WorkListener } from '../../knowledge/knowledge-work.ts'
 import type { Estimate } from '../../knowledge/update/estimate.ts'
 import { createModelHttp } from '../../models/wire/model-http.ts'
 import { createConnections } from '../../outgoing/connections.ts'
-import { lockDataDir, openSharedStore, openStore } from '../open-store.ts'
+import type { Shared } from '../../store/ports/shared.ts'
+import { lockDataDir, openSharedReads, openSharedStore, openStore } from '../open-store.ts'
 import { agentWith, KNOWLEDGE, knowledgeFileIn, knowledgeOf, workSettingsOf } from './knowledge-of.ts'
 import { openWork, type WorkSettings } from './open-work.ts'
 
@@ -24,6 +28,8 @@ export interface CommandKnowledge extends AsyncDisposable {
   knowledge: Knowledge
   /** Nothing can be written: a server keeps the indexes, or nothing is to be written. */
   isReadOnly: boolean
+  /** How many files are new, changed or gone since the last update. */
+  changes(index: string): Promise<number>
   estimate(index: string): Promise<Estimate>
   /** Counts tokens for the agent of the index. Without the right to write it does nothing. */
   spent(settings: IndexSettings, usage: readonly TokenUsage[]): Promise<void>
@@ -41,8 +47,8 @@ export interface CommandKnowledgeOptions {
   onProgress: WorkListener['progress']
 }
 
-/** What can write the usage, and who keeps others from writing the index. */
-interface Ledger extends AsyncDisposable {
+/** The store of the indexes, and who may write to it. */
+interface Place extends AsyncDisposable, Pick<KnowledgeParts, 'said'> {
   store: WorkSettings['store']
   isReadOnly: boolean
   spent(agent: string, usage: readonly TokenUsage[]): Promise<void>
@@ -57,65 +63,92 @@ export async function openCommandKnowledge(options: CommandKnowledgeOptions): Pr
   const http = createModelHttp({ connections, clock, userAgent: `quarterdeck/${version}` })
   const ids = createIds(() => clock.now())
   const documents = await knowledgeOf(agents, { http, clock, ids, random: Math.random, log })
-  const ledger = undo.use(isPostgres(settings.store) ? await openShared(settings.store, options) : openLocal(options))
+  const place = undo.use(isPostgres(settings.store) ? await openShared(settings.store, options) : openLocal(options))
   const { knowledge, embeddings } = documents
   let heard: WorkListener | null = null
-  const work = await openWork(workSettingsOf(documents, ledger.store, dataDir), {
-    listener: {
-      progress(index, progress) {
-        onProgress(index, progress)
-        heard?.progress(index, progress)
+  const settingsOfWork = workSettingsOf(documents, place.store, dataDir)
+  // Whatever is read to estimate it is not kept.
+  const cacheDir = place.isReadOnly ? await temporaryFolder(undo) : settingsOfWork.cacheDir
+  const work = await openWork(
+    { ...settingsOfWork, cacheDir },
+    {
+      listener: {
+        progress(index, progress) {
+          onProgress(index, progress)
+          heard?.progress(index, progress)
+        },
+        async embed(index, texts) {
+          if (heard === null) throw new Error('nobody asked for vectors')
+          return await heard.embed(index, texts)
+        },
       },
-      async embed(index, texts) {
-        if (heard === null) throw new Error('nobody asked for vectors')
-        return await heard.embed(index, texts)
-      },
+      log,
     },
-    log,
-  })
-  const spent: CommandKnowledge['spent'] = (asked, usage) => ledger.spent(agentWith(asked, agents), usage)
+  )
+  const spent: CommandKnowledge['spent'] = (asked, usage) => place.spent(agentWith(asked, agents), usage)
   knowledge.open({
     work(listener) {
       heard = listener
-      return work
+      return { ...work, close: async () => {} }
     },
     embeddingOf: (asked) => embeddings.get(knowledge.of(asked).id) ?? null,
-    whileHeld: null,
+    // Where somebody else keeps the indexes, what they say counts.
+    whileHeld: place.isReadOnly ? () => ({ close: async () => {} }) : null,
     isShared: false,
-    said: { write: async () => {}, read: async () => null },
+    said: place.said,
     changes: { tell: async () => {}, watch: () => () => {} },
-    watch: () => ({ watch() {}, close() {} }),
+    watch: () => ({ watch: async () => {}, close() {} }),
     spent: (asked, usage) => spent(asked, [usage]),
     clock,
     log,
   })
-  undo.defer(() => knowledge.close())
   undo.defer(() => work.close())
+  undo.defer(() => knowledge.close())
   const opened = undo.move()
   return {
     knowledge,
-    isReadOnly: ledger.isReadOnly,
-    estimate: (index) => work.estimate(index),
+    isReadOnly: place.isReadOnly,
+    changes: work.changes,
+    estimate: work.estimate,
     spent,
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   }
 }
 
-const nothingWritten = { isReadOnly: true, spent: async () => {}, [Symbol.asyncDispose]: async () => {} }
+async function temporaryFolder(undo: AsyncDisposableStack): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'quarterdeck-documents-'))
+  undo.defer(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
 
-function openLocal({ settings, dataDir, clock, readOnly }: CommandKnowledgeOptions): Ledger {
+const nothingWritten = { isReadOnly: true, spent: async () => {}, [Symbol.asyncDispose]: async () => {} }
+const saysNothing: Place['said'] = { write: async () => {}, read: async () => null }
+
+function openLocal({ settings, dataDir, clock, readOnly }: CommandKnowledgeOptions): Place {
   const path = knowledgeFileIn(dataDir)
-  const reads: Ledger = {
+  if (settings.store === ':memory:') {
+    return { ...nothingWritten, isReadOnly: false, store: { kind: 'memory' }, said: saysNothing }
+  }
+  const reads: Place = {
     ...nothingWritten,
-    store: existsSync(path) ? { kind: 'sqlite', path, readOnly: true } : { kind: 'memory' },
+    store: { kind: 'sqlite', path, readOnly: true },
+    // Nobody but the server knows more. Its last write is the last thing that it found.
+    said: {
+      ...saysNothing,
+      async read() {
+        const written = await stat(path).catch(() => null)
+        const updatedAt = written === null ? null : Math.floor(written.mtimeMs)
+        return JSON.stringify({ state: updatedAt === null ? 'waiting' : 'ready', why: null, progress: null, updatedAt })
+      },
+    },
   }
   if (readOnly) return reads
-  if (settings.store === ':memory:') return { ...reads, isReadOnly: false, store: { kind: 'memory' } }
   try {
     const lock = lockDataDir(dataDir)
     return {
       store: { kind: 'sqlite', path, readOnly: false },
       isReadOnly: false,
+      said: saysNothing,
       async spent(agent, usage) {
         if (usage.length === 0) return
         // Only what costs something is worth a database that may not exist yet.
@@ -139,12 +172,19 @@ const HELD_MS = 11_000
 async function openShared(
   { url, waitMs }: { url: string; waitMs: number },
   { clock, log, readOnly }: CommandKnowledgeOptions,
-): Promise<Ledger> {
+): Promise<Place> {
   const store: WorkSettings['store'] = { kind: 'postgres', url, waitMs }
-  if (readOnly) return { ...nothingWritten, store }
-  const shared = await openSharedStore({ url, clock, log })
+  const readFrom = (shared: Pick<Shared, 'get'>) => async (index: string) =>
+    (await shared.get(KNOWLEDGE, index))?.value ?? null
+  if (readOnly) {
+    const reads = await openSharedReads({ url, clock, log })
+    const said = { ...saysNothing, read: readFrom(reads.shared) }
+    return { ...nothingWritten, store, said, [Symbol.asyncDispose]: reads.close }
+  }
+  const opened = await openSharedStore({ url, clock, log })
+  const { shared } = opened.store
   const owner = createIds(() => clock.now()).uuid()
-  const jobs = createJobs({ shared: shared.store.shared, owner, clock, logger: log })
+  const jobs = createJobs({ shared, owner, clock, logger: log })
   const held = Promise.withResolvers<boolean>()
   const job = jobs.whileHeld(KNOWLEDGE, async (signal) => {
     held.resolve(true)
@@ -157,18 +197,18 @@ async function openShared(
   return {
     store,
     isReadOnly: !isOurs,
+    said: {
+      read: readFrom(shared),
+      write: (index, value) => shared.put({ kind: KNOWLEDGE, key: index, value, version: null, expiresAt: null }),
+    },
     async spent(agent, usage) {
       const at = clock.now()
       if (usage.length > 0)
-        await shared.store.commit([{ type: 'add_usage', usage: usage.map((one) => ({ at, agent, usage: one })) }])
+        await opened.store.commit([{ type: 'add_usage', usage: usage.map((one) => ({ at, agent, usage: one })) }])
     },
     async [Symbol.asyncDispose]() {
       await job.close()
-      await shared.store.close()
+      await opened.store.close()
     },
   }
 }
-
-/** Why nothing can be written. */
-export const keptByServer = (dataDir: string): ServerError =>
-  new ServerError('data_dir_locked', `A server keeps the index in ${dataDir} up to date. It alone can change it.`)

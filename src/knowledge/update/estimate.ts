@@ -16,12 +16,31 @@ export interface Estimate {
   passages: number
   /** Of what would be embedded, with the passages that are known and have no vector yet. */
   tokens: number
-  /** Null: there is no price. */
-  cost: number | null
 }
 
 export interface EstimateDeps extends Pick<UpdaterDeps, 'documents' | 'prepare' | 'excluded'> {
   store: Pick<KnownFiles, 'files' | 'figures'> & Pick<PassageVectors, 'unembedded'>
+}
+
+type Sources = Pick<IndexSettings, 'sources' | 'directory' | 'ignore'>
+
+/** The files that are new or changed, and how many are gone, by their sizes and times alone. */
+export async function changesOf(
+  index: string,
+  settings: Sources,
+  { store, excluded }: { store: Pick<KnownFiles, 'files'>; excluded: readonly string[] },
+  signal: AbortSignal,
+): Promise<{ files: ScannedFile[]; gone: number }> {
+  const { files, problems } = await scanSources(settings, excluded, signal)
+  const changed = new Map(files.map((file) => [file.path, file]))
+  const refused = new Set(problems.map(({ path }) => path))
+  let gone = 0
+  for await (const known of pageByPage(PAGE, (last?: KnownFile) => store.files(index, last?.path ?? '', PAGE))) {
+    const file = changed.get(known.path)
+    if (file === undefined) gone += refused.has(known.path) ? 0 : 1
+    else if (file.bytes === known.bytes && file.mtimeMs === known.mtimeMs) changed.delete(known.path)
+  }
+  return { files: [...changed.values()], gone }
 }
 
 const SAMPLES = 5
@@ -31,19 +50,14 @@ const KNOWN_SAMPLES = 100
 
 export async function estimate(
   index: string,
-  settings: IndexSettings,
+  settings: Sources,
   { store, documents, prepare, excluded }: EstimateDeps,
   signal: AbortSignal,
 ): Promise<Estimate> {
-  const { files } = await scanSources(settings, excluded, signal)
-  const wanted = new Map(files.map((file) => [file.path, file]))
-  for await (const known of pageByPage(PAGE, (last?: KnownFile) => store.files(index, last?.path ?? '', PAGE))) {
-    const { bytes, mtimeMs } = wanted.get(known.path) ?? {}
-    if (known.document !== null && bytes === known.bytes && mtimeMs === known.mtimeMs) wanted.delete(known.path)
-  }
+  const { files: wanted } = await changesOf(index, settings, { store, excluded }, signal)
   const left = await leftOf(index, store)
-  const total = { files: wanted.size, bytes: 0, passages: left.passages, tokens: left.tokens }
-  const kinds = Map.groupBy(wanted.values(), ({ path }) => extname(path).toLowerCase())
+  const total = { files: wanted.length, bytes: 0, passages: left.passages, tokens: left.tokens }
+  const kinds = Map.groupBy(wanted, ({ path }) => extname(path).toLowerCase())
   // The kinds with the most bytes count. The rest is taken to be like them.
   const all = [...kinds.values()].sort((a, b) => bytesOf(b) - bytesOf(a))
   let [bytes, passages, tokens] = [0, 0, 0]
@@ -60,8 +74,7 @@ export async function estimate(
   const whole = bytes === 0 ? 0 : total.bytes / bytes
   total.passages += Math.round(passages * whole)
   total.tokens += Math.round(tokens * whole)
-  const price = settings.embedding?.price ?? null
-  return { ...total, cost: price === null ? null : (total.tokens * price) / 1_000_000 }
+  return total
 
   async function sampleOf(kind: readonly ScannedFile[]) {
     const sum = { bytes: 0, passages: 0, tokens: 0 }
