@@ -2,7 +2,8 @@
 
 import { canonicalJson, sha256 } from '../json/digest.ts'
 import type { NewDocument, NewPassage } from '../store/ports/knowledge.ts'
-import { type CutPassage, cutPassages } from './cut/cut-passages.ts'
+import { cutPassages, documentText } from './cut/cut-passages.ts'
+import type { CutPassage } from './cut/pack.ts'
 import type { Prepare } from './update/update-index.ts'
 import type { Analyzer } from './words/analyze.ts'
 import { languageOf } from './words/language.ts'
@@ -14,14 +15,10 @@ const MOST_COUNTED = 255
 /** A language is told by the beginning of a document. */
 const SAMPLE_PASSAGES = 12
 
-/** What is searched, and embedded, of a passage. */
-export const searchedText = ({ headings, text }: Pick<CutPassage, 'headings' | 'text'>): string =>
-  headings.length === 0 ? text : `${headings.join(' > ')}\n\n${text}`
-
 export function createPrepare(analyzer: Analyzer): Prepare {
   return (extract, file): NewDocument => {
     const passages = cutPassages(extract, file)
-    const sample = passages.slice(0, SAMPLE_PASSAGES).map(searchedText).join('\n')
+    const sample = passages.slice(0, SAMPLE_PASSAGES).map(documentText).join('\n')
     const language = languageOf(sample)
     return { language, passages: passages.map((passage) => newPassage(passage, analyzer, language)) }
   }
@@ -29,7 +26,7 @@ export function createPrepare(analyzer: Analyzer): Prepare {
 
 function newPassage(passage: CutPassage, analyzer: Analyzer, language: string): NewPassage {
   const { text, headings, place, continues } = passage
-  const searched = searchedText(passage)
+  const searched = documentText(passage)
   const { counts, length } = analyzer.termsOf(searched, language)
   const terms = Uint32Array.from(counts.keys()).sort()
   return {

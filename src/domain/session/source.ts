@@ -31,7 +31,7 @@ export interface Citations {
 /** In code, `[3]` is an index. */
 const CODE = /```[\s\S]*?(?:```|$)|~~~[\s\S]*?(?:~~~|$)|`[^`\n]*`/g
 /** `[3]`, `[3, 4]`, `[3][4]`; not `[3](…)`, which is a link, `[^3]`, a footnote, or `a[3]`. */
-const CITATION = /(?<![\p{L}\p{N}_)\]!])((?:\[\d{1,5}(?:\s*[,;]\s*\d{1,5})*\])+)(?![(:])/gu
+export const CITATION = /(?<![\p{L}\p{N}_)\]!])((?:\[\d{1,5}(?:\s*[,;]\s*\d{1,5})*\])+)(?![(:])/gu
 
 /** Each mention of a number, in order. `index`: where its bracket begins. */
 export function citedPlaces(text: string): { number: number; index: number }[] {

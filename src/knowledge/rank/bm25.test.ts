@@ -3,8 +3,11 @@ import { inverseFrequency, rankByWords } from './bm25.ts'
 
 const totals = { passages: 4, length: 40 }
 
+/** Terms of as many words. */
+const words = (...frequencies: number[]) => frequencies.map((frequency, word) => ({ frequency, word, weight: 1 }))
+
 test('the sum over the terms is that of the formula', () => {
-  const [only] = rankByWords([{ id: 'a', length: 20, counts: [2, 0, 1] }], [1, 3, 4], totals)
+  const [only] = rankByWords([{ id: 'a', length: 20, counts: [2, 0, 1] }], words(1, 3, 4), totals)
 
   // idf = ln(1 + (4 - n + 0.5) / (n + 0.5)); the passage is twice as long as the average.
   const long = 1.2 * (0.25 + 0.75 * 2)
@@ -17,7 +20,7 @@ test('a rare word, a word that occurs often and a short passage come first, and 
   const order = (...candidates: [id: string, length: number, ...counts: number[]][]) =>
     rankByWords(
       candidates.map(([id, length, ...counts]) => ({ id, length, counts })),
-      [1, 3],
+      words(1, 3),
       totals,
     ).map(({ id }) => id)
 
@@ -29,10 +32,20 @@ test('a rare word, a word that occurs often and a short passage come first, and 
 })
 
 test('an empty index has no scores, and no passage has a score that is not a number', () => {
-  expect(rankByWords([], [0], { passages: 0, length: 0 })).toEqual([])
-  expect(rankByWords([{ id: 'a', length: 0, counts: [1] }], [1], { passages: 1, length: 0 })[0]?.score).toBeGreaterThan(
-    0,
-  )
+  expect(rankByWords([], words(0), { passages: 0, length: 0 })).toEqual([])
+  expect(
+    rankByWords([{ id: 'a', length: 0, counts: [1] }], words(1), { passages: 1, length: 0 })[0]?.score,
+  ).toBeGreaterThan(0)
   // A file that is put while its terms are counted.
   expect(inverseFrequency(5, 4)).toBeGreaterThan(0)
+})
+
+test('of the forms of one word only the one that fits best counts, and a lighter word counts less', () => {
+  const score = (counts: number[], terms: Parameters<typeof rankByWords>[1]) =>
+    rankByWords([{ id: 'a', length: 10, counts }], terms, totals)[0]?.score ?? 0
+  const form = (frequency: number, weight = 1) => ({ frequency, word: 0, weight })
+
+  expect(score([1, 1], [form(1), form(3)])).toBe(score([1], [form(1)]))
+  expect(score([0, 1], [form(1), form(3)])).toBe(score([1], [form(3)]))
+  expect(score([1], [form(1, 0.5)])).toBeCloseTo(score([1], [form(1)]) / 2, 12)
 })

@@ -14,7 +14,7 @@ import {
   type KnowledgeFound,
   KnowledgeFoundSchema,
   KnowledgeIndexSchema,
-  type WireKnowledgeIndex,
+  type KnowledgeIndex as WireKnowledgeIndex,
 } from '../../../protocols/manage/knowledge/schema.ts'
 import { foundView, indexView } from '../../../protocols/manage/knowledge/views.ts'
 import { usageError } from '../../cli-error.ts'

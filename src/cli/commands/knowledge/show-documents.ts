@@ -1,7 +1,11 @@
 // Indexes and what is found in them, as lines for a terminal. Names and texts come from files of strangers.
 
 import { wrapText } from '../../../domain/text/wrap-text.ts'
-import type { KnowledgeFound, WireKnowledgeIndex, WirePassage } from '../../../protocols/manage/knowledge/schema.ts'
+import type {
+  KnowledgeFound,
+  KnowledgeIndex as WireKnowledgeIndex,
+  Passage as WirePassage,
+} from '../../../protocols/manage/knowledge/schema.ts'
 import type { Io } from '../../terminal/io.ts'
 import { createProgressLine } from '../../terminal/progress-line.ts'
 import { type Style, styleFor } from '../../terminal/style.ts'

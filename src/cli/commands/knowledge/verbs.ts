@@ -1,6 +1,6 @@
 // What `quarterdeck knowledge` does.
 
-import type { WireKnowledgeIndex } from '../../../protocols/manage/knowledge/schema.ts'
+import type { KnowledgeIndex as WireKnowledgeIndex } from '../../../protocols/manage/knowledge/schema.ts'
 import { usageError } from '../../cli-error.ts'
 import { countFlag } from '../../command.ts'
 import { exitCodes } from '../../exit-codes.ts'

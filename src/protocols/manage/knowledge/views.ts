@@ -4,7 +4,7 @@ import { isoTime } from '../../../domain/clock.ts'
 import type { Passage } from '../../../domain/knowledge/passage.ts'
 import { present } from '../../../domain/present.ts'
 import type { Found, IndexStatus } from '../../../knowledge/knowledge.ts'
-import type { KnowledgeFound, WireKnowledgeIndex, WirePassage } from './schema.ts'
+import type { KnowledgeFound, KnowledgeIndex as WireKnowledgeIndex, Passage as WirePassage } from './schema.ts'
 
 export function indexView(status: IndexStatus, usedBy: WireKnowledgeIndex['used_by']): WireKnowledgeIndex {
   const { embedding, progress, updatedAt, problems, problemCount, sources, ...rest } = status
