@@ -91,6 +91,7 @@ describe('a passage is right', () => {
     })
     expect(isAnswer(asks({ heading: 'leave > parental', page: 3, contains: ['20 DAYS', 'child'] }), one)).toBe(true)
     expect(isAnswer(asks({ heading: 'Sick leave' }), one)).toBe(false)
+    expect(isAnswer(asks({ heading: 'Sick leave' }), { ...one, text: 'Text.\n\n## Sick leave\nCall.' })).toBe(true)
     expect(isAnswer(asks({ page: 2 }), one)).toBe(false)
     expect(isAnswer(asks({ contains: ['20 days', 'dogs'] }), one)).toBe(false)
   })

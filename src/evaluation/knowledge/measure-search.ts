@@ -82,10 +82,16 @@ export function isAnswer({ files, heading, page, contains }: KnowledgeQuestion, 
   return (
     (page === null || passage.place.page === page) &&
     files.some((file) => file === passage.file || isIn(file, passage.file)) &&
-    (heading === null || plain(passage.headings.join(' > ')).includes(plain(heading))) &&
+    (heading === null || headingsOf(passage).some((one) => plain(one).includes(plain(heading)))) &&
     contains.every((part) => text.includes(plain(part)))
   )
 }
+
+/** Of short sections, several are one passage, with their headings in its text. */
+const headingsOf = ({ headings, text }: Passage): string[] => [
+  headings.join(' > '),
+  ...text.split('\n').flatMap((line) => /^#{1,6} (.*)/.exec(line)?.[1] ?? []),
+]
 
 /** Where a text breaks its lines says nothing. */
 const plain = (text: string): string => text.replace(/\s+/g, ' ').trim().toLowerCase()

@@ -1,11 +1,13 @@
 import { Command } from 'commander'
 import { appDefaults } from '../../../app/app-options.ts'
+import type { CommandKnowledge } from '../../../app/knowledge/open-command-knowledge.ts'
 import { agentPaths, type LoadedConfig, loadConfig } from '../../../app/load-config.ts'
 import { createServerLog } from '../../../app/server-log.ts'
 import { openTestEngine } from '../../../app/test-engine.ts'
 import { variable } from '../../../config/source/env-file.ts'
 import { isSpan, secondsOf } from '../../../config/source/schema-key.ts'
 import type { AgentDefinition } from '../../../domain/agent/agent.ts'
+import type { Logger } from '../../../domain/logger.ts'
 import type { AgentCase, CaseResult } from '../../../evaluation/case-result.ts'
 import { runCases } from '../../../evaluation/run-cases.ts'
 import { usageError } from '../../cli-error.ts'
@@ -118,12 +120,15 @@ async function runUntilStopped(
     io.stderr.write('Stopping.\n')
   })
   const run = async (): Promise<CaseResult[]> => {
+    const log = createServerLog(config, io)
+    await using documents = await openDocuments(config, { version, log }, stop.signal, io)
     await using target = await openTestEngine({
       ...appDefaults(io.clock),
       agents: config.agents,
       settings: config.settings,
       version,
-      log: createServerLog(config, io),
+      log,
+      knowledge: documents?.knowledge ?? null,
       exit: (code) => endProcess(code, io),
     })
     return await runCases(cases, target, {
@@ -140,6 +145,38 @@ async function runUntilStopped(
     progress.clear()
     stopListening()
   }
+}
+
+/** Reading documents that takes longer is said. */
+const PATIENCE_MS = 1_000
+
+/** The index of the data directory, brought up to date, so that nothing is read or embedded twice. Null: no agent has documents. */
+async function openDocuments(
+  { agents, settings, dataDir }: LoadedConfig,
+  { version, log }: { version: string; log: Logger },
+  signal: AbortSignal,
+  io: Io,
+): Promise<CommandKnowledge | null> {
+  if (!agents.some(({ tools }) => tools.some(({ type }) => type === 'knowledge'))) return null
+  const { openCommandKnowledge } = await import('../../../app/knowledge/open-command-knowledge.ts')
+  const { clock } = io
+  await using undo = new AsyncDisposableStack()
+  const opened = undo.use(
+    await openCommandKnowledge({
+      ...{ agents, settings, dataDir, version, clock, log, readOnly: false, onProgress() {} },
+    }),
+  )
+  // Whoever keeps the index brings it up to date.
+  if (!opened.isReadOnly) {
+    const cancel = clock.after(PATIENCE_MS, () => void io.stderr.write('Reading the documents of the agents first.\n'))
+    try {
+      for (const index of opened.knowledge.all) await index.update(signal)
+    } finally {
+      cancel()
+    }
+  }
+  undo.move()
+  return opened
 }
 
 function chosenCases(loaded: readonly AgentDefinition[], filter: string | undefined): AgentCase[] {
