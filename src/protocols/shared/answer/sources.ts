@@ -7,12 +7,12 @@ import { type Citations, joinedCitations, type ShownSource, shownSource } from '
 export const SourceSchema = z
   .strictObject({
     id: z.string().describe('Names the passage.'),
-    number: z.int().describe('The answer cites it as `[3]`. Each number means one passage in the whole session.'),
+    number: z.int().min(1).describe('The answer cites it as `[3]`. Each number means one passage in the whole session.'),
     file: z.string().describe('Path of the file, relative to the source of the agent.'),
-    page: z.int().exactOptional(),
+    page: z.int().min(1).exactOptional(),
     sheet: z.string().exactOptional(),
-    slide: z.int().exactOptional(),
-    line: z.int().exactOptional(),
+    slide: z.int().min(1).exactOptional(),
+    line: z.int().min(1).exactOptional(),
     heading: z
       .string()
       .exactOptional()
@@ -21,6 +21,7 @@ export const SourceSchema = z
     changed: z.literal(true).exactOptional().describe('The file has changed or gone since the agent read it.'),
   })
   .meta({
+    id: 'Source',
     example: {
       id: '4f9d2c71',
       number: 3,
@@ -35,7 +36,7 @@ export const SourceSchema = z
 export const sourcesShape = {
   sources: z.array(SourceSchema).exactOptional().describe('What the answer cites. Absent: nothing.'),
   citations_not_found: z
-    .array(z.int())
+    .array(z.int().min(1))
     .exactOptional()
     .describe('Numbers that the answer cites and that nothing was found under.'),
 }
