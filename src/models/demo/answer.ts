@@ -78,9 +78,13 @@ function citing(content: string, asked: string): string | null {
   const lines = rest.filter((line) => /\p{L}/u.test(line))
   if (number === undefined || lines.length === 0) return null
   const words = new Set(wordsOf(asked.toLowerCase()).filter((word) => word.length > 2))
-  const scores = lines.map((line) => [...words].filter((word) => line.toLowerCase().includes(word)).length)
+  const isHeading = (line: string): boolean => line.startsWith('#')
+  // Of a heading and a text with as many of them, the text.
+  const scores = lines.map(
+    (line) => [...words].filter((word) => line.toLowerCase().includes(word)).length + (isHeading(line) ? 0 : 0.5),
+  )
   const best = scores.indexOf(Math.max(...scores))
-  const line = lines.find((one, at) => at >= best && !one.startsWith('#')) ?? lines[best] ?? ''
+  const line = lines.find((one, at) => at >= best && !isHeading(one)) ?? lines[best] ?? ''
   return `${line
     .trim()
     .replace(/^\| ?| ?\|$/g, '')

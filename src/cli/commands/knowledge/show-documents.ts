@@ -37,9 +37,6 @@ export const namesOf = ({ used_by }: WireKnowledgeIndex): string =>
 
 export const sourcesText = (sources: readonly string[]): string => terminalLine(sources.join(', '), 300)
 
-export const sizeText = (bytes: number): string =>
-  bytes < 1_000_000 ? `${Math.ceil(bytes / 1_000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
-
 const manyOf = (count: number, one: string): string =>
   counted(count, one).replace(String(count), count.toLocaleString('en'))
 

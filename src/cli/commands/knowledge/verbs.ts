@@ -6,7 +6,7 @@ import { countFlag } from '../../command.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
 import { confirm, hasTerminal } from '../../terminal/terminal-prompt.ts'
-import { counted } from '../../terminal/terminal-text.ts'
+import { counted, sizeText } from '../../terminal/terminal-text.ts'
 import { type Asked, withDocuments, withOwnDocuments } from './reach-documents.ts'
 import {
   contentText,
@@ -16,7 +16,6 @@ import {
   indexLine,
   namesOf,
   problemLines,
-  sizeText,
   sourcesText,
 } from './show-documents.ts'
 
