@@ -17,8 +17,8 @@ import { createWorkThread } from './work-thread.ts'
 /** Documents that an app keeps itself. */
 export interface Documents {
   knowledge: OwnKnowledge
-  /** By the id of the index. */
-  embeddings: ReadonlyMap<string, Embedding>
+  /** Null: it has none. */
+  embeddingOf(settings: IndexSettings): Embedding | null
 }
 
 export const documentsIn = (agents: readonly Pick<AgentDefinition, 'tools'>[]): KnowledgeToolSettings[] =>
@@ -36,19 +36,20 @@ export async function knowledgeOf(
     if (embedding === null || embeddings.has(indexId(settings))) continue
     embeddings.set(indexId(settings), await createEmbedding(embedding, { ...deps, directory }))
   }
-  return { knowledge: createKnowledge(all), embeddings }
+  return { knowledge: createKnowledge(all), embeddingOf: (settings) => embeddings.get(indexId(settings)) ?? null }
 }
 
 /** Of a data directory. All of it can be made again. */
 export const knowledgeFileIn = (dataDir: string): string => join(dataDir, 'knowledge.db')
 
 export function workSettingsOf(
-  { knowledge, embeddings }: Documents,
+  { knowledge, embeddingOf }: Documents,
   store: WorkSettings['store'],
   dataDir: string,
 ): WorkSettings {
-  const indexes = knowledge.all.map(({ id, settings: { sources, directory, ignore } }) => {
-    const { provider = '', name = '', most = null } = embeddings.get(id) ?? {}
+  const indexes = knowledge.all.map(({ id, settings }) => {
+    const { sources, directory, ignore } = settings
+    const { provider = '', name = '', most = null } = embeddingOf(settings) ?? {}
     return { id, sources, directory, ignore, embedding: most === null ? null : { provider, name, most } }
   })
   return { store, cacheDir: join(dataDir, 'knowledge-extracts'), indexes, excluded: [dataDir] }
@@ -66,7 +67,7 @@ export const KNOWLEDGE = 'knowledge'
 /** What is opened here is closed by `undo`. */
 export function openKnowledge(documents: Documents, parts: Known, undo: AsyncDisposableStack): void {
   const { settings, dataDir, replica, sessionLog, clock, log } = parts
-  const { knowledge, embeddings } = documents
+  const { knowledge, embeddingOf } = documents
   const isMemory = settings.store === ':memory:'
   const work = workSettingsOf(
     documents,
@@ -79,7 +80,7 @@ export function openKnowledge(documents: Documents, parts: Known, undo: AsyncDis
   )
   knowledge.open({
     work: (listener) => createWorkThread({ settings: work, listener, restMs: isMemory ? null : REST_MS, clock, log }),
-    embeddingOf: (asked) => embeddings.get(indexId(asked)) ?? null,
+    embeddingOf,
     whileHeld: settings.knowledge.index ? (keep) => replica.jobs.whileHeld(KNOWLEDGE, keep) : null,
     isShared: replica.isShared,
     said: {

@@ -64,7 +64,7 @@ export async function openCommandKnowledge(options: CommandKnowledgeOptions): Pr
   const ids = createIds(() => clock.now())
   const documents = await knowledgeOf(agents, { http, clock, ids, random: Math.random, log })
   const place = undo.use(isPostgres(settings.store) ? await openShared(settings.store, options) : openLocal(options))
-  const { knowledge, embeddings } = documents
+  const { knowledge, embeddingOf } = documents
   let heard: WorkListener | null = null
   const settingsOfWork = workSettingsOf(documents, place.store, dataDir)
   // Whatever is read to estimate it is not kept.
@@ -91,7 +91,7 @@ export async function openCommandKnowledge(options: CommandKnowledgeOptions): Pr
       heard = listener
       return { ...work, close: async () => {} }
     },
-    embeddingOf: (asked) => embeddings.get(knowledge.of(asked).id) ?? null,
+    embeddingOf,
     // Where somebody else keeps the indexes, what they say counts.
     whileHeld: place.isReadOnly ? () => ({ close: async () => {} }) : null,
     isShared: false,
