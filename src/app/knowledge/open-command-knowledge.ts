@@ -24,7 +24,7 @@ import { lockDataDir, openSharedReads, openSharedStore, openStore } from '../ope
 import { agentWith, KNOWLEDGE, knowledgeFileIn, knowledgeOf, workSettingsOf } from './knowledge-of.ts'
 import { openWork, type WorkSettings } from './open-work.ts'
 
-export interface CommandKnowledge extends AsyncDisposable {
+export interface CommandKnowledge extends AsyncDisposable, Pick<KnowledgeParts, 'embeddingOf'> {
   knowledge: Knowledge
   /** Nothing can be written: a server keeps the indexes, or nothing is to be written. */
   isReadOnly: boolean
@@ -107,6 +107,7 @@ export async function openCommandKnowledge(options: CommandKnowledgeOptions): Pr
   const opened = undo.move()
   return {
     knowledge,
+    embeddingOf,
     isReadOnly: place.isReadOnly,
     changes: work.changes,
     estimate: work.estimate,

@@ -146,7 +146,8 @@ function documentWords({ documents, message, done, total, phase, ...record }: Lo
   }
   const { files, passages, problems, first_problem: first } = record
   const bad = problems === 0 ? '' : `; ${count(Number(problems))} could not be read, or not as a whole: ${first}`
-  const text = `${documents}: ${count(Number(files))} files, ${count(Number(passages))} passages${bad}`
+  const many = (n: unknown, one: string): string => `${count(Number(n))} ${one}${n === 1 ? '' : 's'}`
+  const text = `${documents}: ${many(files, 'file')}, ${many(passages, 'passage')}${bad}`
   return { text, tone: problems === 0 ? 'plain' : 'warn' }
 }
 

@@ -44,7 +44,6 @@ export function createKnowledgeCommand({ version, io, settle }: CommandContext):
     .argument('[files...]', FILES)
     .option('--dry-run', 'only say what would be read and embedded, and what that costs')
     .option('--all', 'all files with problems, not only the first 20')
-    .option(...passphrase)
     .action((files: string[], flags: Flags & IndexFlags) =>
       run(index, files, flags, (all, asked) => all.index(asked, flags, io)),
     )
