@@ -50,7 +50,8 @@ export function workSettingsOf(
   const indexes = knowledge.all.map(({ id, settings }) => {
     const { sources, directory, ignore } = settings
     const { provider = '', name = '', most = null } = embeddingOf(settings) ?? {}
-    return { id, sources, directory, ignore, embedding: most === null ? null : { provider, name, most } }
+    const price = settings.embedding?.price ?? null
+    return { id, sources, directory, ignore, embedding: most === null ? null : { provider, name, most, price } }
   })
   return { store, cacheDir: join(dataDir, 'knowledge-extracts'), indexes, excluded: [dataDir] }
 }

@@ -2,7 +2,8 @@
 
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { createSystemClock } from '../../domain/clock.ts'
+import type { EmbeddingSettings } from '../../domain/agent/agent.ts'
+import { type Clock, createSystemClock } from '../../domain/clock.ts'
 import type { Logger } from '../../domain/logger.ts'
 import { createFileReader, readerLimits } from '../../files/reader/create-file-reader.ts'
 import { childProgram } from '../../files/reader/reader-child.ts'
@@ -36,7 +37,7 @@ export interface WorkSettings {
 interface WorkIndex extends Pick<IndexSettings, 'sources' | 'directory' | 'ignore'> {
   id: string
   /** Null: words alone. */
-  embedding: Pick<Embedding, 'provider' | 'name' | 'most'> | null
+  embedding: (Pick<Embedding, 'provider' | 'name' | 'most'> & Pick<EmbeddingSettings, 'price'>) | null
 }
 
 export interface OpenWork extends WorkPlace {
@@ -46,6 +47,8 @@ export interface OpenWork extends WorkPlace {
   estimate(index: string): Promise<Estimate>
 }
 
+/** Connections to Postgres for searches. */
+const READERS = 2
 /** What is read once is cut and kept elsewhere. */
 const CACHE_BYTES = 20_000_000
 
@@ -54,7 +57,7 @@ export async function openWork(
   { listener, log }: { listener: WorkListener; log: Logger },
 ): Promise<OpenWork> {
   const clock = createSystemClock()
-  const store = await openKnowledgeStore(kind, log)
+  const store = await openKnowledgeStore(kind, clock, log)
   const reader = createFileReader({
     cacheDir,
     clock,
@@ -110,7 +113,7 @@ export async function openWork(
   }
 }
 
-async function openKnowledgeStore(kind: WorkSettings['store'], log: Logger): Promise<KnowledgeStore> {
+async function openKnowledgeStore(kind: WorkSettings['store'], clock: Clock, log: Logger): Promise<KnowledgeStore> {
   switch (kind.kind) {
     case 'sqlite': {
       const { createSqliteKnowledge } = await import('../../store/sqlite/knowledge/sqlite-knowledge.ts')
@@ -123,10 +126,12 @@ async function openKnowledgeStore(kind: WorkSettings['store'], log: Logger): Pro
     }
     case 'memory':
       return (await import('../../store/knowledge/memory-knowledge.ts')).createMemoryKnowledge()
-    case 'postgres':
-      return (await import('../../store/postgres/knowledge/postgres-knowledge.ts')).openPostgresKnowledge({
-        ...kind,
-        log,
-      })
+    case 'postgres': {
+      const { openDatabase } = await import('../../store/postgres/connection/database.ts')
+      const { createPostgresKnowledge } = await import('../../store/postgres/knowledge/postgres-knowledge.ts')
+      const database = openDatabase({ url: kind.url, waitMs: kind.waitMs, readers: READERS, clock, log })
+      const store = createPostgresKnowledge(database)
+      return { ...store, close: () => store.close().finally(() => database.close()) }
+    }
   }
 }

@@ -1,10 +1,12 @@
 // What an update would read and embed, before it costs anything. It reads a few files of each kind and takes the others to be like them.
 
 import { basename, extname } from 'node:path'
+import type { EmbeddingSettings } from '../../domain/agent/agent.ts'
 import { pageByPage } from '../../domain/page-by-page.ts'
 import type { KnownFile, KnownFiles, PassageVectors } from '../../store/ports/knowledge.ts'
+import { documentText } from '../cut/cut-passages.ts'
 import type { IndexSettings } from '../knowledge.ts'
-import { embeddedText, tokensOf } from './embed-passages.ts'
+import { tokensOf } from './embed-passages.ts'
 import { type ScannedFile, scanSources } from './scan-sources.ts'
 import type { UpdaterDeps } from './update-index.ts'
 
@@ -16,6 +18,8 @@ export interface Estimate {
   passages: number
   /** Of what would be embedded, with the passages that are known and have no vector yet. */
   tokens: number
+  /** Null: there is no price. */
+  cost: number | null
 }
 
 export interface EstimateDeps extends Pick<UpdaterDeps, 'documents' | 'prepare' | 'excluded'> {
@@ -44,13 +48,12 @@ export async function changesOf(
 }
 
 const SAMPLES = 5
-const MOST_KINDS = 30
 const PAGE = 1_000
 const KNOWN_SAMPLES = 100
 
 export async function estimate(
   index: string,
-  settings: Sources,
+  settings: Sources & { embedding: Pick<EmbeddingSettings, 'price'> | null },
   { store, documents, prepare, excluded }: EstimateDeps,
   signal: AbortSignal,
 ): Promise<Estimate> {
@@ -58,23 +61,16 @@ export async function estimate(
   const left = await leftOf(index, store)
   const total = { files: wanted.length, bytes: 0, passages: left.passages, tokens: left.tokens }
   const kinds = Map.groupBy(wanted, ({ path }) => extname(path).toLowerCase())
-  // The kinds with the most bytes count. The rest is taken to be like them.
-  const all = [...kinds.values()].sort((a, b) => bytesOf(b) - bytesOf(a))
-  let [bytes, passages, tokens] = [0, 0, 0]
-  for (const [i, kind] of all.entries()) {
-    const kindBytes = bytesOf(kind)
-    total.bytes += kindBytes
-    if (i >= MOST_KINDS) continue
+  for (const kind of kinds.values()) {
+    const bytes = bytesOf(kind)
     const found = await sampleOf(kind)
-    const share = found.bytes === 0 ? 0 : kindBytes / found.bytes
-    bytes += kindBytes
-    passages += found.passages * share
-    tokens += found.tokens * share
+    const share = found.bytes === 0 ? 0 : bytes / found.bytes
+    total.bytes += bytes
+    total.passages += Math.round(found.passages * share)
+    total.tokens += Math.round(found.tokens * share)
   }
-  const whole = bytes === 0 ? 0 : total.bytes / bytes
-  total.passages += Math.round(passages * whole)
-  total.tokens += Math.round(tokens * whole)
-  return total
+  const price = settings.embedding?.price ?? null
+  return { ...total, cost: price === null ? null : (total.tokens * price) / 1_000_000 }
 
   async function sampleOf(kind: readonly ScannedFile[]) {
     const sum = { bytes: 0, passages: 0, tokens: 0 }
@@ -87,7 +83,7 @@ export async function estimate(
       if (found.kind !== 'read') continue
       const document = await prepare(found.extract, { name: basename(file.path), type: found.type })
       sum.passages += document.passages.length
-      for (const passage of document.passages) sum.tokens += tokensOf(embeddedText(passage))
+      for (const passage of document.passages) sum.tokens += tokensOf(documentText(passage))
     }
     return sum
   }
@@ -99,7 +95,7 @@ const bytesOf = (files: readonly ScannedFile[]): number => files.reduce((sum, fi
 async function leftOf(index: string, store: EstimateDeps['store']): Promise<{ passages: number; tokens: number }> {
   const { passages, embedded } = await store.figures(index)
   const some = await store.unembedded(index, KNOWN_SAMPLES)
-  const tokens = some.reduce((sum, one) => sum + tokensOf(embeddedText(one)), 0)
+  const tokens = some.reduce((sum, one) => sum + tokensOf(documentText(one)), 0)
   const left = some.length < KNOWN_SAMPLES ? some.length : passages - embedded
   return { passages: left, tokens: some.length === 0 ? 0 : Math.round((tokens * left) / some.length) }
 }

@@ -56,10 +56,8 @@ async function dryRun(asked: Asked, io: Io): Promise<number> {
   await withOwnDocuments(asked, io, { readOnly: true, onProgress() {} }, async (own, indexes) => {
     const estimates = []
     for (const { id, settings } of indexes) {
-      const { files, bytes, passages, tokens } = await own.estimate(id)
+      const { files, bytes, passages, tokens, cost } = await own.estimate(id)
       const { embedding, sources } = settings
-      const price = embedding?.price ?? null
-      const cost = price === null ? null : (tokens * price) / 1_000_000
       const embeds = embedding === null ? null : { embedding: `${embedding.provider}/${embedding.name}`, tokens, cost }
       estimates.push({ id, sources, files, bytes, passages, embeds })
     }
