@@ -28,6 +28,8 @@ export interface CommandKnowledge extends AsyncDisposable, Pick<KnowledgeParts, 
   knowledge: Knowledge
   /** Nothing can be written: a server keeps the indexes, or nothing is to be written. */
   isReadOnly: boolean
+  /** A server may keep them from files of another machine. */
+  isElsewhere: boolean
   /** How many files are new, changed or gone since the last update. */
   changes(index: string): Promise<number>
   estimate(index: string): Promise<Estimate>
@@ -48,9 +50,11 @@ export interface CommandKnowledgeOptions {
 }
 
 /** The store of the indexes, and who may write to it. */
-interface Place extends AsyncDisposable, Pick<KnowledgeParts, 'said'> {
+interface Place
+  extends AsyncDisposable,
+    Pick<CommandKnowledge, 'isReadOnly' | 'isElsewhere'>,
+    Pick<KnowledgeParts, 'said'> {
   store: WorkSettings['store']
-  isReadOnly: boolean
   spent(agent: string, usage: readonly TokenUsage[]): Promise<void>
 }
 
@@ -94,7 +98,7 @@ export async function openCommandKnowledge(options: CommandKnowledgeOptions): Pr
     embeddingOf,
     // Where somebody else keeps the indexes, what they say counts.
     whileHeld: place.isReadOnly ? () => ({ close: async () => {} }) : null,
-    isShared: false,
+    isShared: place.isElsewhere,
     said: place.said,
     changes: { tell: async () => {}, watch: () => () => {} },
     watch: () => ({ watch: async () => {}, close() {} }),
@@ -109,6 +113,7 @@ export async function openCommandKnowledge(options: CommandKnowledgeOptions): Pr
     knowledge,
     embeddingOf,
     isReadOnly: place.isReadOnly,
+    isElsewhere: place.isElsewhere,
     changes: work.changes,
     estimate: work.estimate,
     spent,
@@ -122,7 +127,12 @@ async function temporaryFolder(undo: AsyncDisposableStack): Promise<string> {
   return folder
 }
 
-const nothingWritten = { isReadOnly: true, spent: async () => {}, [Symbol.asyncDispose]: async () => {} }
+const nothingWritten = {
+  isReadOnly: true,
+  isElsewhere: false,
+  spent: async () => {},
+  [Symbol.asyncDispose]: async () => {},
+}
 const saysNothing: Place['said'] = { write: async () => {}, read: async () => null }
 
 function openLocal({ settings, dataDir, clock, readOnly }: CommandKnowledgeOptions): Place {
@@ -149,6 +159,7 @@ function openLocal({ settings, dataDir, clock, readOnly }: CommandKnowledgeOptio
     return {
       store: { kind: 'sqlite', path, readOnly: false },
       isReadOnly: false,
+      isElsewhere: false,
       said: saysNothing,
       async spent(agent, usage) {
         if (usage.length === 0) return
@@ -178,9 +189,14 @@ async function openShared(
   const readFrom = (shared: Pick<Shared, 'get'>) => async (index: string) =>
     (await shared.get(KNOWLEDGE, index))?.value ?? null
   if (readOnly) {
-    const reads = await openSharedReads({ url, clock, log })
+    const reads = await openSharedReads({ url, clock, log }).catch((error: unknown) => {
+      if (hasCode(error, 'data_dir_older')) return null
+      throw error
+    })
+    // No server of this version has made its tables yet.
+    if (reads === null) return { ...nothingWritten, store: { kind: 'memory' }, said: saysNothing }
     const said = { ...saysNothing, read: readFrom(reads.shared) }
-    return { ...nothingWritten, store, said, [Symbol.asyncDispose]: reads.close }
+    return { ...nothingWritten, isElsewhere: true, store, said, [Symbol.asyncDispose]: reads.close }
   }
   const opened = await openSharedStore({ url, clock, log })
   const { shared } = opened.store
@@ -198,6 +214,7 @@ async function openShared(
   return {
     store,
     isReadOnly: !isOurs,
+    isElsewhere: !isOurs,
     said: {
       read: readFrom(shared),
       write: (index, value) => shared.put({ kind: KNOWLEDGE, key: index, value, version: null, expiresAt: null }),

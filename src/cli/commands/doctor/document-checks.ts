@@ -27,7 +27,7 @@ export async function checkDocuments(config: LoadedConfig, version: string, io: 
     })
     for (const index of own.knowledge.all) {
       const shown = index.settings.sources.join(', ')
-      checks.push(...(await checkFiles(index, shown, await own.changes(index.id))))
+      checks.push(...(await checkFiles(index, shown, own.isElsewhere ? null : await own.changes(index.id))))
       const embedding = own.embeddingOf(index.settings)
       if (embedding !== null) checks.push(await checkEmbedding(embedding, shown, io))
     }
@@ -38,15 +38,15 @@ export async function checkDocuments(config: LoadedConfig, version: string, io: 
   return checks
 }
 
-async function checkFiles(index: KnowledgeIndex, shown: string, changes: number): Promise<Check[]> {
+async function checkFiles(index: KnowledgeIndex, shown: string, changes: number | null): Promise<Check[]> {
   const { files, passages, problems: known, updatedAt } = await index.status()
   const isRead = files > 0 && updatedAt !== null
   const scan = isRead ? null : await scanSources(index.settings, [], new AbortController().signal)
   const problems = scan?.problems.map(({ path, why }) => ({ file: path, why })) ?? known
-  const left = changes === 0 ? 'up to date' : `${counted(changes, 'file')} new, changed or gone since`
+  const left = changes === null ? 'as of' : changes === 0 ? 'up to date' : `${changes} new, changed or gone since`
   const detail =
     scan === null
-      ? `${shown}: ${counted(files, 'file')}, ${counted(passages, 'passage')}, ${left} (${localMinute(updatedAt ?? 0)})`
+      ? `${shown}: ${counted(files, 'file')}, ${counted(passages, 'passage')}, ${left} ${localMinute(updatedAt ?? 0)}`
       : `${shown}: ${counted(scan.files.length, 'file')}, not read yet; a server reads them after its start`
   if (problems.length === 0) return [{ name, status: 'ok', detail }]
   const named = problems.slice(0, MOST_NAMED).map(({ file, why }) => terminalLine(`${file}: ${why}`, 300))

@@ -39,6 +39,10 @@ export async function evaluate(file: string, asked: Asked, flags: EvalFlags, io:
       const [first, ...others] = indexes
       if (first === undefined || others.length > 0)
         throw usageError('There are several indexes. Say which one the questions are for: --agent <name> --tool <name>')
+      if (own.isReadOnly && (await first.status()).passages === 0)
+        throw usageError('The running server has nothing in this index.', [
+          'It may serve other agents. Stop it, or name its agent files: quarterdeck knowledge eval questions.yaml <files>',
+        ])
       if (!own.isReadOnly) {
         progress.begin(sourcesText(first.settings.sources))
         await first.update(signal)

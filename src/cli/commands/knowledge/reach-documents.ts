@@ -17,7 +17,7 @@ import {
   type KnowledgeIndex as WireKnowledgeIndex,
 } from '../../../protocols/manage/knowledge/schema.ts'
 import { foundView, indexView } from '../../../protocols/manage/knowledge/views.ts'
-import { usageError } from '../../cli-error.ts'
+import { failure, usageError } from '../../cli-error.ts'
 import type { Io } from '../../terminal/io.ts'
 import { type CtlServer, runCtl } from '../ctl/ctl-server.ts'
 import { understood } from '../ctl/records.ts'
@@ -144,11 +144,11 @@ function ownDocuments(own: CommandKnowledge, asked: Asked, config: LoadedConfig)
     return { ...view, state: 'waiting', why, updated_at: null }
   }
   return {
-    areKept: false,
+    areKept: own.isReadOnly,
     async list() {
       const indexes = new Set(usesIn(config, asked).map(({ tool }) => knowledge.of(tool)))
       const views = await Promise.all([...indexes].map(viewOf))
-      return own.isReadOnly ? await Promise.all(views.map(keptByNobody)) : views
+      return own.isReadOnly && !own.isElsewhere ? await Promise.all(views.map(keptByNobody)) : views
     },
     async search({ agent, tool }, query, passages) {
       const use = usesIn(config, { agent, tool })[0]
@@ -158,14 +158,25 @@ function ownDocuments(own: CommandKnowledge, asked: Asked, config: LoadedConfig)
       return foundView(found)
     },
     async update({ id }) {
+      refuseReadOnly(own)
       const ended = new AbortController()
       await indexOf(id).update(ended.signal)
       // What it would try again later is not waited for.
       ended.abort()
       return await viewOf(indexOf(id))
     },
-    clear: ({ id }) => indexOf(id).clear(),
+    async clear({ id }) {
+      refuseReadOnly(own)
+      await indexOf(id).clear()
+    },
   }
+}
+
+function refuseReadOnly({ isReadOnly }: CommandKnowledge): void {
+  if (!isReadOnly) return
+  throw failure('Another server or command keeps these indexes, so only that one can change them.', [
+    'A server looks for changes by itself. Run this beside it, or wait until it has ended.',
+  ])
 }
 
 const POLL_MS = 300

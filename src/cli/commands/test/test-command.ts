@@ -150,7 +150,7 @@ async function runUntilStopped(
 /** Reading documents that takes longer is said. */
 const PATIENCE_MS = 1_000
 
-/** The index of the data directory, brought up to date, so that nothing is read or embedded twice. Null: no agent has documents. */
+/** The indexes of the data directory, brought up to date, so that nothing is read or embedded twice. Null: the tests have their own. */
 async function openDocuments(
   { agents, settings, dataDir }: LoadedConfig,
   { version, log }: { version: string; log: Logger },
@@ -160,24 +160,40 @@ async function openDocuments(
   if (!agents.some(({ tools }) => tools.some(({ type }) => type === 'knowledge'))) return null
   const { openCommandKnowledge } = await import('../../../app/knowledge/open-command-knowledge.ts')
   const { clock } = io
+  const open = (readOnly: boolean): Promise<CommandKnowledge> =>
+    openCommandKnowledge({ ...{ agents, settings, dataDir, version, clock, log, readOnly, onProgress() {} } })
   await using undo = new AsyncDisposableStack()
-  const opened = undo.use(
-    await openCommandKnowledge({
-      ...{ agents, settings, dataDir, version, clock, log, readOnly: false, onProgress() {} },
-    }),
-  )
-  // Whoever keeps the index brings it up to date.
-  if (!opened.isReadOnly) {
+  const own = undo.use(await open(false))
+  if (!own.isReadOnly) {
     const cancel = clock.after(PATIENCE_MS, () => void io.stderr.write('Reading the documents of the agents first.\n'))
     try {
-      for (const index of opened.knowledge.all) await index.update(signal)
+      // Whoever stops the tests gets what there is.
+      for (const index of own.knowledge.all)
+        if (!signal.aborted) await index.update(signal).catch(unlessStopped(signal))
     } finally {
       cancel()
     }
+    if (settings.store === ':memory:') {
+      undo.move()
+      return own
+    }
   }
-  undo.move()
-  return opened
+  // A server may start meanwhile.
+  await undo.disposeAsync()
+  await using reading = new AsyncDisposableStack()
+  const kept = reading.use(await open(true))
+  const found = await Promise.all(kept.knowledge.all.map((index) => index.status()))
+  // The server that keeps the indexes has other agents. Then the tests read the documents themselves.
+  if (own.isReadOnly && found.some(({ passages }) => passages === 0)) return null
+  reading.move()
+  return kept
 }
+
+const unlessStopped =
+  (signal: AbortSignal) =>
+  (error: unknown): void => {
+    if (!signal.aborted) throw error
+  }
 
 function chosenCases(loaded: readonly AgentDefinition[], filter: string | undefined): AgentCase[] {
   // A sub-agent is tested together with the agent that uses it. Its own cases run only if its file is named.
