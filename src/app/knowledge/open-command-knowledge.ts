@@ -178,8 +178,8 @@ function openLocal({ settings, dataDir, clock, readOnly }: CommandKnowledgeOptio
   }
 }
 
-/** A server that keeps the indexes lets them go within this time, if it is not there any more. */
-const HELD_MS = 11_000
+/** If nobody else keeps the indexes, they are ours by then. After a death they are free within ten seconds. */
+const HELD_MS = 2_000
 
 async function openShared(
   { url, waitMs }: { url: string; waitMs: number },
