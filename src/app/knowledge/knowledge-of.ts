@@ -64,6 +64,8 @@ export const agentWith = (asked: IndexSettings, agents: readonly Pick<AgentDefin
 const REST_MS = 60_000
 /** The job of the process that keeps the indexes of a store, and the kind of what it says of them. */
 export const KNOWLEDGE = 'knowledge'
+/** For what is kept nowhere else. */
+export const inMemory: WorkSettings['store'] = { kind: 'sqlite', path: ':memory:', readOnly: false }
 
 /** What is opened here is closed by `undo`. */
 export function openKnowledge(documents: Documents, parts: Known, undo: AsyncDisposableStack): void {
@@ -75,7 +77,7 @@ export function openKnowledge(documents: Documents, parts: Known, undo: AsyncDis
     isPostgres(settings.store)
       ? { kind: 'postgres', url: settings.store.url, waitMs: settings.store.waitMs }
       : isMemory
-        ? { kind: 'memory' }
+        ? inMemory
         : { kind: 'sqlite', path: knowledgeFileIn(dataDir), readOnly: false },
     dataDir,
   )
