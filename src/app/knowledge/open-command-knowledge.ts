@@ -66,7 +66,7 @@ export async function openCommandKnowledge(options: CommandKnowledgeOptions): Pr
   undo.defer(() => connections.close())
   const http = createModelHttp({ connections, clock, userAgent: `quarterdeck/${version}` })
   const ids = createIds(() => clock.now())
-  const documents = await knowledgeOf(agents, { http, clock, ids, random: Math.random, log })
+  const documents = await knowledgeOf(agents, { http, clock, ids, random: Math.random, log }, { wordsAtLeast: true })
   const place = undo.use(isPostgres(settings.store) ? await openShared(settings.store, options) : openLocal(options))
   const { knowledge, embeddingOf } = documents
   let heard: WorkListener | null = null
