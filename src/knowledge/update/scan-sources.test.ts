@@ -223,6 +223,30 @@ describe('scanning sources', () => {
     })
   })
 
+  test('follows no link to what is ignored', async () => {
+    const folder = await newFolder()
+    await writeFiles(folder, {
+      'docs/.gitignore': 'private/\nb/*.secret.md\n/.data/own.md\n',
+      'docs/private/a.md': 'x',
+      'docs/a.md': { to: 'private/a.md' },
+      'docs/all': { to: 'private' },
+      'docs/b/.gitignore': 'draft.md',
+      'docs/b/draft.md': 'x',
+      'docs/b/one.secret.md': 'x',
+      'docs/b/left/c.md': 'x',
+      'docs/draft': { to: 'b/draft.md' },
+      'docs/one.md': { to: 'b/one.secret.md' },
+      'docs/left.md': { to: 'b/left/c.md' },
+      'docs/.data/own.md': 'x',
+      'docs/.data/all.md': 'x',
+      'docs/.data/deep/.gitignore': 'no.md',
+      'docs/.data/deep/no.md': 'x',
+      'docs/data': { to: '.data' },
+    })
+
+    expect(await scan(folder, 'docs', { ignore: ['left/'] })).toMatchObject({ paths: ['data/all.md'], problems: {} })
+  })
+
   test('takes a source that is itself a link, and watches where the link is', async () => {
     const folder = await newFolder()
     await writeFiles(folder, { 'real/docs/a.md': 'x', 'real/docs/up.md': { to: '../b.md' }, 'real/b.md': 'x' })
