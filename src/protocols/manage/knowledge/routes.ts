@@ -96,8 +96,11 @@ export function createKnowledgeRoutes({ knowledge, agents }: KnowledgeRoutesDeps
     throw new ServerError('record_not_found', 'The documents do not say this any more, or they are being read again.')
   }
 
-  const byId = ({ params: { id = '' } }: Request): KnowledgeIndex => {
-    const found = knowledge?.all.find((one) => one.id === id)
+  /** A token that is limited to an agent changes no index that this agent does not have. */
+  const byId = ({ principal: { agent: only }, params: { id = '' } }: Request): KnowledgeIndex => {
+    const isOfAgent = (index: KnowledgeIndex): boolean =>
+      only === undefined || uses.some(({ agent, tool }) => agent === only && indexOf(tool) === index)
+    const found = knowledge?.all.find((one) => one.id === id && isOfAgent(one))
     if (found === undefined)
       throw new ServerError('record_not_found', `There is no index ${JSON.stringify(id.slice(0, 100))}.`)
     return found
