@@ -64,7 +64,9 @@ export function createWork({ store, indexes, updater, analyzer, listener }: Work
 
   return {
     async update(index) {
-      await underWay.get(index)?.ended.catch(() => {})
+      // Several may have waited for the same one.
+      for (let last = underWay.get(index); last !== undefined; last = underWay.get(index))
+        await last.ended.catch(() => {})
       const stop = new AbortController()
       const ended = updateOnce(index, stop.signal)
       underWay.set(index, { stop, ended })
