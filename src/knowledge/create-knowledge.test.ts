@@ -5,7 +5,14 @@ import type { Logger } from '../domain/logger.ts'
 import { createKnowledge, type KnowledgeParts, type WorkPlace } from './create-knowledge.ts'
 import type { Updated } from './knowledge-work.ts'
 
-const settings = { name: 'handbook', sources: ['./docs'], directory: '/agent', ignore: [], embedding: null }
+const settings = {
+  name: 'handbook',
+  sources: ['./docs'],
+  directory: '/agent',
+  folders: ['/'],
+  ignore: [],
+  embedding: null,
+}
 const done: Updated = { folders: [], read: 0, removed: 0, why: null, isPassing: false }
 const noFigures = { files: 0, problems: 0, passages: 0, length: 0, embedded: 0, languages: [] }
 

@@ -8,7 +8,7 @@ test('however many ask for an update of an index, one is done at a time', async 
   let [open, most, done] = [0, 0, 0]
   const work = createWork({
     store: createMemoryKnowledge(),
-    indexes: new Map([['docs', { sources: [], directory: '/', ignore: [], embedder: null }]]),
+    indexes: new Map([['docs', { sources: [], directory: '/', folders: ['/'], ignore: [], embedder: null }]]),
     updater: {
       async update() {
         open += 1

@@ -19,7 +19,7 @@ export interface WorkDeps {
   listener: Pick<WorkListener, 'progress'>
 }
 
-export interface IndexedSettings extends Pick<IndexSettings, 'sources' | 'directory' | 'ignore'> {
+export interface IndexedSettings extends Pick<IndexSettings, 'sources' | 'directory' | 'folders' | 'ignore'> {
   /** Null: words alone. */
   embedder: Embedder | null
 }

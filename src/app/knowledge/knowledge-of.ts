@@ -56,10 +56,17 @@ export function workSettingsOf(
   dataDir: string,
 ): WorkSettings {
   const indexes = knowledge.all.map(({ id, settings }) => {
-    const { sources, directory, ignore } = settings
+    const { sources, directory, folders, ignore } = settings
     const { provider = '', name = '', most = null } = embeddingOf(settings) ?? {}
     const price = settings.embedding?.price ?? null
-    return { id, sources, directory, ignore, embedding: most === null ? null : { provider, name, most, price } }
+    return {
+      id,
+      sources,
+      directory,
+      folders,
+      ignore,
+      embedding: most === null ? null : { provider, name, most, price },
+    }
   })
   return { store, cacheDir: join(dataDir, 'knowledge-extracts'), indexes, excluded: [dataDir] }
 }

@@ -15,7 +15,7 @@ test('an embedding that does not answer keeps no update from being stopped', asy
     {
       store: { kind: 'memory' },
       cacheDir: join(directory, '.cache'),
-      indexes: [{ id: 'docs', sources: ['.'], directory, ignore: [], embedding }],
+      indexes: [{ id: 'docs', sources: ['.'], directory, folders: [directory], ignore: [], embedding }],
       excluded: [],
     },
     {

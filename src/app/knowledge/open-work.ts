@@ -35,7 +35,7 @@ export interface WorkSettings {
   excluded: readonly string[]
 }
 
-interface WorkIndex extends Pick<IndexSettings, 'sources' | 'directory' | 'ignore'> {
+interface WorkIndex extends Pick<IndexSettings, 'sources' | 'directory' | 'folders' | 'ignore'> {
   id: string
   /** Null: words alone. */
   embedding: (Pick<Embedding, 'provider' | 'name' | 'most'> & Pick<EmbeddingSettings, 'price'>) | null

@@ -13,7 +13,7 @@ import { createWorkThread } from '${thread}'
 import { createSystemClock } from '${clock}'
 const log = { debug() {}, info() {}, warn() {}, error: (text) => console.log(text), with: () => log }
 const directory = ${JSON.stringify(directory)}
-const index = { id: 'docs', sources: ['a.md'], directory, ignore: [], embedding: null }
+const index = { id: 'docs', sources: ['a.md'], directory, folders: [directory], ignore: [], embedding: null }
 const work = createWorkThread({
   settings: { store: { kind: 'memory' }, cacheDir: directory + '/.cache', indexes: [index], excluded: [] },
   listener: { progress() { throw new Error('nobody wants to hear it') }, embed: async () => [] },

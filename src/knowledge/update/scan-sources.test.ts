@@ -11,9 +11,9 @@ const never = new AbortController().signal
 async function scan(
   directory: string,
   sources: string | string[],
-  { ignore = [] as string[], excluded = [] as string[], limits = {} } = {},
+  { ignore = [] as string[], excluded = [] as string[], limits = {}, allowed = ['/'] } = {},
 ) {
-  const settings = { directory, sources: [sources].flat(), ignore }
+  const settings = { directory, folders: allowed, sources: [sources].flat(), ignore }
   const { files, problems, folders } = await scanSources(settings, excluded, never, { ...scanLimits, ...limits })
   return {
     files,
@@ -223,6 +223,21 @@ describe('scanning sources', () => {
     })
   })
 
+  test('reads no source that has become a link out of what the agent may read', async () => {
+    const folder = await newFolder()
+    await writeFiles(folder, { 'agent/a.md': 'x', 'other/secret.md': 'x', 'shared/b.md': 'x' })
+    await writeFiles(folder, { 'agent/docs': { to: '../other' }, 'agent/one.md': { to: '../other/secret.md' } })
+    await writeFiles(folder, { 'agent/shared': { to: '../shared' } })
+    const folders = [join(folder, 'agent'), join(folder, 'shared')]
+    const why = 'It is a link that leads out of what the agent may read.'
+
+    const sources = ['docs', 'docs/*.md', 'one.md', 'shared', 'missing']
+    expect(await scan(join(folder, 'agent'), sources, { allowed: folders })).toMatchObject({
+      paths: ['shared/b.md'],
+      problems: { docs: why, 'docs/*.md': why, 'one.md': why, missing: 'It does not exist.' },
+    })
+  })
+
   test('follows no link to what is ignored', async () => {
     const folder = await newFolder()
     await writeFiles(folder, {
@@ -320,9 +335,9 @@ describe('scanning sources', () => {
     const stop = new AbortController()
     stop.abort(new Error('enough'))
 
-    await expect(scanSources({ directory: folder, sources: ['.'], ignore: [] }, [], stop.signal)).rejects.toThrow(
-      'enough',
-    )
+    await expect(
+      scanSources({ directory: folder, folders: ['/'], sources: ['.'], ignore: [] }, [], stop.signal),
+    ).rejects.toThrow('enough')
   })
 
   test('lets others work while it walks', async () => {

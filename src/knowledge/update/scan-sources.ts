@@ -55,7 +55,7 @@ const AT_ONCE = 4
 
 /** `excluded`: absolute paths of folders of our own. */
 export async function scanSources(
-  settings: Pick<IndexSettings, 'sources' | 'directory' | 'ignore'>,
+  settings: Pick<IndexSettings, 'sources' | 'directory' | 'folders' | 'ignore'>,
   excluded: readonly string[],
   signal: AbortSignal,
   limits: typeof scanLimits = scanLimits,
@@ -64,7 +64,7 @@ export async function scanSources(
   const own = await Promise.all(excluded.map((path) => realpath(path).catch(() => path)))
   for (const place of await placesOf(settings)) {
     if (place.real === null) {
-      found.refuse(place.source, 'It does not exist.')
+      found.refuse(place.source, place.why)
       found.folders.add(await nearestFolder(place.root))
     } else await scanPlace(place, place.real, { ignore: settings.ignore, own, found, limits, signal })
   }
