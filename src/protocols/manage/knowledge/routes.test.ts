@@ -25,7 +25,9 @@ test.each(['/knowledge/:id', '/knowledge/:id/update'])(
       of: ({ sources }) => indexes.find(({ id }) => id === sources[0]) as KnowledgeIndex,
     }
     const agents = ['own', 'other'].map((name) => ({ name, tools: [toolWith(name)] }))
-    const route = createKnowledgeRoutes({ knowledge, agents }).find((one) => one.path === path && one.method !== 'GET')
+    const route = createKnowledgeRoutes({ knowledge, agents, spent: async () => {} }).find(
+      (one) => one.path === path && one.method !== 'GET',
+    )
     const ask = async (id: string) =>
       route?.handle(
         { params: { id }, principal: { agent: 'own', user: 'ada' }, log: { info() {} } } as unknown as Request,
@@ -37,3 +39,17 @@ test.each(['/knowledge/:id', '/knowledge/:id/update'])(
     expect(cleared).toEqual(['own'])
   },
 )
+
+test('the tokens of a search that somebody tries are counted', async () => {
+  const usage = { provider: 'demo', model: 'demo', inputTokens: 3, outputTokens: 0, totalTokens: 3 }
+  const index = { search: async () => ({ hits: [], usage: [usage], lacks: [] }) } as unknown as KnowledgeIndex
+  const counted: unknown[] = []
+  const routes = createKnowledgeRoutes({
+    knowledge: { all: [index], of: () => index },
+    agents: [{ name: 'clerk', tools: [toolWith('docs')] }],
+    spent: async (...args) => void counted.push(args),
+  })
+  const request = { principal: {}, json: async () => ({ agent: 'clerk', query: 'leave' }) } as unknown as Request
+  await routes.find(({ path }) => path === '/knowledge/search')?.handle(request, { json() {} } as unknown as Reply)
+  expect(counted).toEqual([['clerk', [usage]]])
+})
