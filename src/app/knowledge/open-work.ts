@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
+import { untilAborted } from '../../domain/abort.ts'
 import type { EmbeddingSettings } from '../../domain/agent/agent.ts'
 import { type Clock, createSystemClock } from '../../domain/clock.ts'
 import type { Logger } from '../../domain/logger.ts'
@@ -31,7 +32,7 @@ export interface WorkSettings {
   excluded: readonly string[]
 }
 
-interface WorkIndex extends Pick<IndexSettings, 'sources' | 'directory' | 'ignore'> {
+interface WorkIndex extends Pick<IndexSettings, 'sources' | 'directory' | 'folders' | 'ignore'> {
   id: string
   /** Null: words alone. */
   embedding: (Pick<Embedding, 'provider' | 'name' | 'most'> & Pick<EmbeddingSettings, 'price'>) | null
@@ -69,7 +70,11 @@ export async function openWork(
     // The server asks, because it has the keys. It counts what that costs, too.
     const asked: Embedding = {
       ...embedding,
-      embed: async (texts) => ({ vectors: await listener.embed(id, texts), usage: null }),
+      // An update that is stopped must not wait for a provider that does not answer.
+      embed: async (texts, _purpose, signal) => ({
+        vectors: await untilAborted(listener.embed(id, texts), signal),
+        usage: null,
+      }),
     }
     return [
       id,
