@@ -235,7 +235,12 @@ export function createKnowledge(all: readonly (IndexSettings & { name: string })
         if (asked !== null && 'why' in asked)
           lacks.push(`The meaning could not be looked for, only the words: ${asked.why}`)
         const vector = asked !== null && 'vector' in asked ? asked.vector : null
-        const hits = await untilAborted(work().search(id, { text, vector, most, checked: isChecked() }), signal)
+        const query = { text, vector, most, checked: isChecked() }
+        const { hits, hasLeftOut } = await untilAborted(work().search(id, query), signal)
+        if (hasLeftOut)
+          lacks.push(
+            'Files that were found have just changed or are gone, so they were left out. Search again in a moment.',
+          )
         return { hits, lacks, usage: asked !== null && 'usage' in asked && asked.usage !== null ? [asked.usage] : [] }
       },
       around: (passage, before, after) => work().around(id, { id: passage, before, after, checked: isChecked() }),
