@@ -250,9 +250,30 @@ describe('quarterdeck knowledge beside a server', () => {
   })
 })
 
+test('an embedding without its key, and a search for nothing, say what to write', async () => {
+  const cwd = await project(', embedding: { provider: openai }')
+  expect(await run(cwd, ['validate'])).toMatchObject({
+    exitCode: 2,
+    err: expect.stringMatching(
+      /agent\.yaml:5:71 tools\[0\]\.embedding: provider: openai needs a key\. Set OPENAI_API_KEY, or .+\n\n1 problem\n$/,
+    ),
+  })
+  expect(await knowledge(await project(), 'search', ' ')).toMatchObject({
+    exitCode: 2,
+    err: expect.stringContaining('Write what to look for: quarterdeck knowledge search "How long'),
+  })
+  const demo = await project(', embedding: { provider: demo }')
+  expect((await knowledge(demo, 'index', '--dry-run')).out).toMatch(
+    /\. The embedding demo runs here, nothing is sent\.\n$/,
+  )
+})
+
 test('validate and doctor say what would be read, and who gets it', async () => {
   const cwd = await project()
   expect((await run(cwd, ['validate'])).out).toContain('      handbook: 3 files, 1 kB; words only, nothing is sent\n')
+  const refused = await project()
+  await writeFile(join(refused, 'handbook/.env'), 'KEY=k')
+  expect((await run(refused, ['validate'])).out).toContain('handbook: 4 files, 1 kB, 1 of them cannot be read; ')
   expect((await run(cwd, ['doctor', '--port', '0'])).out).toContain('Docs    ./handbook: 3 files, not read yet;')
   await knowledge(cwd, 'index')
   expect((await run(cwd, ['doctor', '--port', '0'])).out).toMatch(
