@@ -104,6 +104,8 @@ export function createKnowledge(all: readonly (IndexSettings & { name: string })
     /** While this process keeps the index. */
     let fresh: KeepFresh | null = null
     let retryMs = FIRST_RETRY_MS
+    /** The last failure of the embedding that was logged. */
+    let warnedOf: string | null = null
     let isWanted = true
     let wake = (): void => {}
     let waiting: PromiseWithResolvers<void>[] = []
@@ -133,6 +135,9 @@ export function createKnowledge(all: readonly (IndexSettings & { name: string })
         void fresh?.watch(folders)
         say({ state: why === null ? 'ready' : 'failed', why, progress: null, updatedAt: clock.now() })
         if (why === null) retryMs = FIRST_RETRY_MS
+        else if (why !== warnedOf)
+          log.warn('documents are found by their words alone', { documents, index: id, reason: why })
+        warnedOf = why
         if (why !== null || isPassing) again(signal)
         if (read + removed > 0) await logDone({ read, removed, took_ms: Math.round(clock.mono() - began) })
         for (const one of asked) one.resolve()

@@ -212,6 +212,27 @@ describe('quarterdeck knowledge without a server', () => {
 })
 
 describe('quarterdeck knowledge beside a server', () => {
+  test('the server logs once that an embedding fails, and finds the words', async () => {
+    const embedding = '{ provider: openai, name: small, base_url: "http://127.0.0.1:1/v1", api_key: none, retries: 0 }'
+    const { io } = await serve(
+      await project(`, embedding: ${embedding}`),
+      '--log-level',
+      'warn',
+      '--log-format',
+      'json',
+    )
+    const warned = () =>
+      io
+        .complained()
+        .split('\n')
+        .filter((line) => line.includes('by their words alone'))
+    await expect.poll(() => warned().length, { timeout: 10_000 }).toBe(1)
+    expect(JSON.parse(warned()[0] ?? '')).toMatchObject({
+      documents: 'handbook',
+      reason: expect.stringContaining('The model server at 127.0.0.1:1 cannot be reached'),
+    })
+  })
+
   test('asks the server, and reads its index to measure and to test', async () => {
     const cwd = await project()
     const { io } = await serve(cwd, '--log-level', 'info', '--log-format', 'json')
