@@ -60,7 +60,7 @@ const LOG_MS = 5_000
 
 const nothingYet: State = { state: 'waiting', why: null, progress: null, updatedAt: null }
 
-/** Of several with the same id, the first. `name`: of the tool, for people. */
+/** If several have the same id, the first one counts. `name` is the name of the tool, for people. */
 export function createKnowledge(all: readonly (IndexSettings & { name: string })[]): OwnKnowledge {
   let parts: KnowledgeParts | null = null
   let place: WorkPlace | null = null
@@ -341,7 +341,7 @@ function lacksOf({ state, why, progress, updatedAt }: State): string[] {
   if (state === 'failed') return [`Not everything can be found now. ${why ?? ''}`.trim()]
   if (updatedAt !== null) return []
   if (progress === null)
-    return ['The documents are just being looked through, so something may be missing. Try again in a moment.']
+    return ['The server is still looking through the documents, so something may be missing. Search again in a moment.']
   const { done, total, phase } = progress
   return phase === 'embedding'
     ? [`Only ${done} of ${total} passages can be found by their meaning yet; all can be found by their words.`]

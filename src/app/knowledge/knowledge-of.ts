@@ -14,10 +14,10 @@ import type { Known } from '../open-access.ts'
 import type { WorkSettings } from './open-work.ts'
 import { createWorkThread } from './work-thread.ts'
 
-/** Documents that an app keeps itself. */
+/** The documents of agents, which this app opens and closes. */
 export interface Documents {
   knowledge: OwnKnowledge
-  /** Null: it has none. */
+  /** Null: the index has no embedding. */
   embeddingOf(settings: IndexSettings): Embedding | null
 }
 
@@ -39,7 +39,7 @@ export async function knowledgeOf(
   return { knowledge: createKnowledge(all), embeddingOf: (settings) => embeddings.get(indexId(settings)) ?? null }
 }
 
-/** Of a data directory. All of it can be made again. */
+/** The database of the indexes in a data directory. All of it can be made again. */
 export const knowledgeFileIn = (dataDir: string): string => join(dataDir, 'knowledge.db')
 
 export function workSettingsOf(
