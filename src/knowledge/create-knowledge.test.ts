@@ -32,7 +32,7 @@ function createTest(update: () => Promise<Updated>, own: Partial<WorkPlace> = {}
   const place: WorkPlace = {
     update,
     stop: async () => {},
-    search: async () => [],
+    search: async () => ({ hits: [], hasLeftOut: false }),
     around: async () => [],
     now: async () => [],
     look: async () => ({ figures: noFigures, problems: [] }),

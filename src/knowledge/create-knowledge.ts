@@ -60,7 +60,7 @@ const LOG_MS = 5_000
 
 const nothingYet: State = { state: 'waiting', why: null, progress: null, updatedAt: null }
 
-/** Of several with the same id, the first. `name`: of the tool, for people. */
+/** If several have the same id, the first one counts. `name` is the name of the tool, for people. */
 export function createKnowledge(all: readonly (IndexSettings & { name: string })[]): OwnKnowledge {
   let parts: KnowledgeParts | null = null
   let place: WorkPlace | null = null
@@ -104,6 +104,8 @@ export function createKnowledge(all: readonly (IndexSettings & { name: string })
     let fresh: KeepFresh | null = null
     let retryMs = FIRST_RETRY_MS
     let cancelRetry = (): void => {}
+    /** The last failure of the embedding that was logged. */
+    let warnedOf: string | null = null
     let isWanted = true
     let wake = (): void => {}
     let waiting: PromiseWithResolvers<void>[] = []
@@ -132,6 +134,9 @@ export function createKnowledge(all: readonly (IndexSettings & { name: string })
         signal.throwIfAborted()
         void fresh?.watch(folders)
         say({ state: why === null ? 'ready' : 'failed', why, progress: null, updatedAt: clock.now() })
+        if (why !== null && why !== warnedOf)
+          log.warn('documents are found by their words alone', { documents, index: id, reason: why })
+        warnedOf = why
         if (why !== null || isPassing) again()
         else retryMs = FIRST_RETRY_MS
         if (read + removed > 0) await logDone({ read, removed, took_ms: Math.round(clock.mono() - began) })
@@ -245,7 +250,12 @@ export function createKnowledge(all: readonly (IndexSettings & { name: string })
         if (asked !== null && 'why' in asked)
           lacks.push(`The meaning could not be looked for, only the words: ${asked.why}`)
         const vector = asked !== null && 'vector' in asked ? asked.vector : null
-        const hits = await untilAborted(work().search(id, { text, vector, most, checked: isChecked() }), signal)
+        const query = { text, vector, most, checked: isChecked() }
+        const { hits, hasLeftOut } = await untilAborted(work().search(id, query), signal)
+        if (hasLeftOut)
+          lacks.push(
+            'Files that were found have just changed or are gone, so they were left out. Search again in a moment.',
+          )
         return { hits, lacks, usage: asked !== null && 'usage' in asked && asked.usage !== null ? [asked.usage] : [] }
       },
       around: (passage, before, after) => work().around(id, { id: passage, before, after, checked: isChecked() }),
@@ -344,7 +354,7 @@ function lacksOf({ state, why, progress, updatedAt }: State): string[] {
   if (state === 'failed') return [`Not everything can be found now. ${why ?? ''}`.trim()]
   if (updatedAt !== null) return []
   if (progress === null)
-    return ['The documents are just being looked through, so something may be missing. Try again in a moment.']
+    return ['The server is still looking through the documents, so something may be missing. Search again in a moment.']
   const { done, total, phase } = progress
   return phase === 'embedding'
     ? [`Only ${done} of ${total} passages can be found by their meaning yet; all can be found by their words.`]

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { createMemoryKnowledge } from '../store/knowledge/memory-knowledge.ts'
+import { createMemoryKnowledge } from '../store/testing/memory-knowledge.ts'
 import { createWork } from './create-work.ts'
 import { createAnalyzer } from './words/analyze.ts'
 

@@ -16,10 +16,10 @@ import type { Known } from '../open-access.ts'
 import type { WorkSettings } from './open-work.ts'
 import { createWorkThread } from './work-thread.ts'
 
-/** Documents that an app keeps itself. */
+/** The documents of agents, which this app opens and closes. */
 export interface Documents {
   knowledge: OwnKnowledge
-  /** Null: it has none. */
+  /** Null: the index has no embedding. */
   embeddingOf(settings: IndexSettings): Embedding | null
 }
 
@@ -57,7 +57,7 @@ const refusing = ({ provider, name }: EmbeddingSettings, { message }: Error): Em
   embed: () => Promise.reject(new ServerError('model_failed', message)),
 })
 
-/** Of a data directory. All of it can be made again. */
+/** The database of the indexes in a data directory. All of it can be made again. */
 export const knowledgeFileIn = (dataDir: string): string => join(dataDir, 'knowledge.db')
 
 /** What is known of an index that a command has made: its last write is the last thing that it found. */

@@ -1,5 +1,5 @@
-// The documents of agents for a command that runs without a server. It keeps the index while it runs, in its own thread: nobody else is
-// waiting here.
+// The documents of agents for a command that runs without a server. It keeps the index while it runs, on its main thread,
+// because nobody else is waiting for that.
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -151,7 +151,7 @@ function openLocal({ settings, dataDir, clock, readOnly }: CommandKnowledgeOptio
   const reads: Place = {
     ...nothingWritten,
     store: { kind: 'sqlite', path, readOnly: true },
-    // Nobody but the server knows more.
+    // Only the server knows more. It last found something when it last wrote.
     said: { ...saysNothing, read: () => saidByFile(path) },
   }
   if (readOnly) return reads
@@ -164,7 +164,7 @@ function openLocal({ settings, dataDir, clock, readOnly }: CommandKnowledgeOptio
       said: saysNothing,
       async spent(agent, usage) {
         if (usage.length === 0) return
-        // Only what costs something is worth a database that may not exist yet.
+        // The database may not exist yet, and is made only if there is a cost to count.
         const store = openStore({ dataDir, lock, fatal() {} })
         const at = clock.now()
         await store

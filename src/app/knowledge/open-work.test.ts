@@ -13,7 +13,7 @@ test('an embedding that does not answer keeps no update from being stopped', asy
   const embedding = { provider: 'openai', name: 'slow', most: { texts: 10, tokens: 1_000 }, price: null }
   const work = await openWork(
     {
-      store: { kind: 'memory' },
+      store: { kind: 'sqlite', path: ':memory:', readOnly: false },
       cacheDir: join(directory, '.cache'),
       indexes: [{ id: 'docs', sources: ['.'], directory, folders: [directory], ignore: [], embedding }],
       excluded: [],

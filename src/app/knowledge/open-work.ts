@@ -25,7 +25,7 @@ import type { KnowledgeStore } from '../../store/ports/knowledge.ts'
 /** Plain data, because it goes to a thread. */
 export interface WorkSettings {
   store: { kind: 'sqlite'; path: string; readOnly: boolean } | { kind: 'postgres'; url: string; waitMs: number }
-  /** Of the readers of files. */
+  /** Where the readers of files keep what they have read. */
   cacheDir: string
   indexes: readonly WorkIndex[]
   /** Absolute paths of folders that are never read, such as the data directory. */
@@ -47,7 +47,7 @@ export interface OpenWork extends WorkPlace {
 
 /** Connections to Postgres for searches. */
 const READERS = 2
-/** What is read once is cut and kept elsewhere. */
+/** Small, because each file is read once: its passages are kept in the store. */
 const CACHE_BYTES = 20_000_000
 
 export async function openWork(

@@ -15,7 +15,7 @@ const log = { debug() {}, info() {}, warn() {}, error: (text) => console.log(tex
 const directory = ${JSON.stringify(directory)}
 const index = { id: 'docs', sources: ['a.md'], directory, folders: [directory], ignore: [], embedding: null }
 const work = createWorkThread({
-  settings: { store: { kind: 'memory' }, cacheDir: directory + '/.cache', indexes: [index], excluded: [] },
+  settings: { store: { kind: 'sqlite', path: ':memory:', readOnly: false }, cacheDir: directory + '/.cache', indexes: [index], excluded: [] },
   listener: { progress() { throw new Error('nobody wants to hear it') }, embed: async () => [] },
   restMs: 60_000, clock: createSystemClock(), log,
 })

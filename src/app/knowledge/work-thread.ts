@@ -21,7 +21,7 @@ interface WorkThreadDeps {
 }
 
 const script = new URL(`./knowledge-thread${extname(import.meta.url)}`, import.meta.url)
-/** Of its heap. A document of 50 MB and its passages need half of it; vectors lie outside. */
+/** Limit of the heap of the thread. A document of 50 MB and its passages need half of it; vectors are outside of it. */
 const MAX_HEAP_MB = 512
 const MAX_NEW_MB = 4
 
@@ -85,7 +85,7 @@ export function createWorkThread({ settings, listener, restMs, clock, log }: Wor
   async function close(): Promise<void> {
     cancelRest()
     const ending = thread
-    // Who asks from now on gets a new one.
+    // The next question starts a new one.
     thread = null
     if (ending === null) return
     ending.worker.ref()
