@@ -73,8 +73,7 @@ export function createKnowledge(all: readonly (IndexSettings & { name: string })
   const isChecked = (): boolean => isKeeper || parts?.isShared === false
 
   const open = (): KnowledgeParts => {
-    if (parts === null || isClosed)
-      throw new ServerError('not_ready', 'The documents cannot be searched: the server is not ready.')
+    if (parts === null || isClosed) throw notReady()
     return parts
   }
   const work = (): WorkPlace => {
@@ -104,6 +103,7 @@ export function createKnowledge(all: readonly (IndexSettings & { name: string })
     /** While this process keeps the index. */
     let fresh: KeepFresh | null = null
     let retryMs = FIRST_RETRY_MS
+    let cancelRetry = (): void => {}
     /** The last failure of the embedding that was logged. */
     let warnedOf: string | null = null
     let isWanted = true
@@ -134,20 +134,26 @@ export function createKnowledge(all: readonly (IndexSettings & { name: string })
         signal.throwIfAborted()
         void fresh?.watch(folders)
         say({ state: why === null ? 'ready' : 'failed', why, progress: null, updatedAt: clock.now() })
-        if (why === null) retryMs = FIRST_RETRY_MS
-        else if (why !== warnedOf)
+        if (why !== null && why !== warnedOf)
           log.warn('documents are found by their words alone', { documents, index: id, reason: why })
         warnedOf = why
-        if (why !== null || isPassing) again(signal)
+        if (why !== null || isPassing) again()
+        else retryMs = FIRST_RETRY_MS
         if (read + removed > 0) await logDone({ read, removed, took_ms: Math.round(clock.mono() - began) })
         for (const one of asked) one.resolve()
       } catch (error) {
+        const isOver = signal.aborted || stopped.signal.aborted
+        if (!isOver && isKeeper && error instanceof ServerError && error.code === 'interrupted') {
+          // The index was cleared, so all of it is read again.
+          waiting.push(...asked)
+          return want()
+        }
         for (const one of asked) one.reject(error)
-        if (signal.aborted || isClosed) return
+        if (isOver) return
         const why = error instanceof ServerError ? error.message : 'The documents could not be read. The log says why.'
         say({ state: 'failed', why, progress: null })
         log.warn('an index of documents is not up to date', { documents, index: id, error, retry_in_s: retryMs / 1000 })
-        again(signal)
+        again()
       }
     }
 
@@ -169,8 +175,9 @@ export function createKnowledge(all: readonly (IndexSettings & { name: string })
       log.info('documents are being read', { documents, index: id, ...progress })
     }
 
-    function again(signal: AbortSignal): void {
-      void sleep(open().clock, retryMs, signal).then(want)
+    function again(): void {
+      cancelRetry()
+      cancelRetry = open().clock.after(retryMs, want)
       retryMs = Math.min(retryMs * 2, LAST_RETRY_MS)
     }
 
@@ -210,8 +217,11 @@ export function createKnowledge(all: readonly (IndexSettings & { name: string })
             })
         }
         signal.removeEventListener('abort', wakeUp)
+        cancelRetry()
         fresh.close()
         fresh = null
+        for (const one of waiting) one.reject(notReady())
+        waiting = []
       },
       updated,
       async state(): Promise<State> {
@@ -318,6 +328,9 @@ export function createKnowledge(all: readonly (IndexSettings & { name: string })
     },
   }
 }
+
+const notReady = (): ServerError =>
+  new ServerError('not_ready', 'The documents cannot be searched: the server is not ready.')
 
 /** The same for the same files read in the same way, wherever it is asked. */
 export function indexId({ directory, sources, ignore, embedding }: IndexSettings): string {

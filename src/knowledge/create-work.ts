@@ -19,7 +19,7 @@ export interface WorkDeps {
   listener: Pick<WorkListener, 'progress'>
 }
 
-export interface IndexedSettings extends Pick<IndexSettings, 'sources' | 'directory' | 'ignore'> {
+export interface IndexedSettings extends Pick<IndexSettings, 'sources' | 'directory' | 'folders' | 'ignore'> {
   /** Null: words alone. */
   embedder: Embedder | null
 }
@@ -64,7 +64,9 @@ export function createWork({ store, indexes, updater, analyzer, listener }: Work
 
   return {
     async update(index) {
-      await underWay.get(index)?.ended.catch(() => {})
+      // Several may have waited for the same one.
+      for (let last = underWay.get(index); last !== undefined; last = underWay.get(index))
+        await last.ended.catch(() => {})
       const stop = new AbortController()
       const ended = updateOnce(index, stop.signal)
       underWay.set(index, { stop, ended })

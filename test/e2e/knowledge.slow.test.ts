@@ -235,3 +235,14 @@ test('with an embedding, what is said in other letters is found too, and the tok
   expect(lacks).toEqual([])
   expect(hits[0]).toMatchObject({ passage: { file: 'leave.md' }, by_words: null, by_meaning: 1 })
 })
+
+test('a server that keeps no indexes reads no documents, also if it is asked to, and waits for none', async () => {
+  await using app = await startAgentFiles(files, { flags: { 'knowledge.index': 'false' } })
+  const { id } = await statusOf(app)
+  expect((await request(app, 'POST', `/knowledge/${id}/update`)).status).toBe(202)
+  await found(app, 'parental')
+  const before = performance.now()
+  await found(app, 'parental')
+  expect(performance.now() - before).toBeLessThan(1_500)
+  expect(await statusOf(app)).toMatchObject({ files: 0, problems: [] })
+})

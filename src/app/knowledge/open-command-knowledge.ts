@@ -1,7 +1,7 @@
 // The documents of agents for a command that runs without a server. It keeps the index while it runs, on its main thread,
 // because nobody else is waiting for that.
 
-import { mkdtemp, rm, stat } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ServerSettings } from '../../config/settings/server-settings.ts'
@@ -21,7 +21,15 @@ import { createModelHttp } from '../../models/wire/model-http.ts'
 import { createConnections } from '../../outgoing/connections.ts'
 import type { Shared } from '../../store/ports/shared.ts'
 import { lockDataDir, openSharedReads, openSharedStore, openStore } from '../open-store.ts'
-import { agentWith, KNOWLEDGE, knowledgeFileIn, knowledgeOf, workSettingsOf } from './knowledge-of.ts'
+import {
+  agentWith,
+  inMemory,
+  KNOWLEDGE,
+  knowledgeFileIn,
+  knowledgeOf,
+  saidByFile,
+  workSettingsOf,
+} from './knowledge-of.ts'
 import { openWork, type WorkSettings } from './open-work.ts'
 
 export interface CommandKnowledge extends AsyncDisposable, Pick<KnowledgeParts, 'embeddingOf'> {
@@ -66,7 +74,7 @@ export async function openCommandKnowledge(options: CommandKnowledgeOptions): Pr
   undo.defer(() => connections.close())
   const http = createModelHttp({ connections, clock, userAgent: `quarterdeck/${version}` })
   const ids = createIds(() => clock.now())
-  const documents = await knowledgeOf(agents, { http, clock, ids, random: Math.random, log })
+  const documents = await knowledgeOf(agents, { http, clock, ids, random: Math.random, log }, { wordsAtLeast: true })
   const place = undo.use(isPostgres(settings.store) ? await openShared(settings.store, options) : openLocal(options))
   const { knowledge, embeddingOf } = documents
   let heard: WorkListener | null = null
@@ -138,20 +146,13 @@ const saysNothing: Place['said'] = { write: async () => {}, read: async () => nu
 function openLocal({ settings, dataDir, clock, readOnly }: CommandKnowledgeOptions): Place {
   const path = knowledgeFileIn(dataDir)
   if (settings.store === ':memory:') {
-    return { ...nothingWritten, isReadOnly: false, store: { kind: 'memory' }, said: saysNothing }
+    return { ...nothingWritten, isReadOnly: false, store: inMemory, said: saysNothing }
   }
   const reads: Place = {
     ...nothingWritten,
     store: { kind: 'sqlite', path, readOnly: true },
     // Only the server knows more. It last found something when it last wrote.
-    said: {
-      ...saysNothing,
-      async read() {
-        const written = await stat(path).catch(() => null)
-        const updatedAt = written === null ? null : Math.floor(written.mtimeMs)
-        return JSON.stringify({ state: updatedAt === null ? 'waiting' : 'ready', why: null, progress: null, updatedAt })
-      },
-    },
+    said: { ...saysNothing, read: () => saidByFile(path) },
   }
   if (readOnly) return reads
   try {
@@ -194,7 +195,7 @@ async function openShared(
       throw error
     })
     // No server of this version has made its tables yet.
-    if (reads === null) return { ...nothingWritten, store: { kind: 'memory' }, said: saysNothing }
+    if (reads === null) return { ...nothingWritten, store: inMemory, said: saysNothing }
     const said = { ...saysNothing, read: readFrom(reads.shared) }
     return { ...nothingWritten, isElsewhere: true, store, said, [Symbol.asyncDispose]: reads.close }
   }

@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
+import { untilAborted } from '../../domain/abort.ts'
 import type { EmbeddingSettings } from '../../domain/agent/agent.ts'
 import { type Clock, createSystemClock } from '../../domain/clock.ts'
 import type { Logger } from '../../domain/logger.ts'
@@ -23,10 +24,7 @@ import type { KnowledgeStore } from '../../store/ports/knowledge.ts'
 
 /** Plain data, because it goes to a thread. */
 export interface WorkSettings {
-  store:
-    | { kind: 'sqlite'; path: string; readOnly: boolean }
-    | { kind: 'memory' }
-    | { kind: 'postgres'; url: string; waitMs: number }
+  store: { kind: 'sqlite'; path: string; readOnly: boolean } | { kind: 'postgres'; url: string; waitMs: number }
   /** Where the readers of files keep what they have read. */
   cacheDir: string
   indexes: readonly WorkIndex[]
@@ -34,7 +32,7 @@ export interface WorkSettings {
   excluded: readonly string[]
 }
 
-interface WorkIndex extends Pick<IndexSettings, 'sources' | 'directory' | 'ignore'> {
+interface WorkIndex extends Pick<IndexSettings, 'sources' | 'directory' | 'folders' | 'ignore'> {
   id: string
   /** Null: words alone. */
   embedding: (Pick<Embedding, 'provider' | 'name' | 'most'> & Pick<EmbeddingSettings, 'price'>) | null
@@ -72,7 +70,11 @@ export async function openWork(
     // The server asks, because it has the keys. It counts what that costs, too.
     const asked: Embedding = {
       ...embedding,
-      embed: async (texts) => ({ vectors: await listener.embed(id, texts), usage: null }),
+      // An update that is stopped must not wait for a provider that does not answer.
+      embed: async (texts, _purpose, signal) => ({
+        vectors: await untilAborted(listener.embed(id, texts), signal),
+        usage: null,
+      }),
     }
     return [
       id,
@@ -121,11 +123,8 @@ async function openKnowledgeStore(kind: WorkSettings['store'], clock: Clock, log
       if (!readOnly) return createSqliteKnowledge({ path, log })
       const found = createSqliteKnowledge({ path, log, readOnly })
       if (found !== null) return found
-      const { createMemoryKnowledge } = await import('../../store/knowledge/memory-knowledge.ts')
-      return createMemoryKnowledge()
+      return createSqliteKnowledge({ path: ':memory:', log })
     }
-    case 'memory':
-      return (await import('../../store/knowledge/memory-knowledge.ts')).createMemoryKnowledge()
     case 'postgres': {
       const { openDatabase } = await import('../../store/postgres/connection/database.ts')
       const { createPostgresKnowledge } = await import('../../store/postgres/knowledge/postgres-knowledge.ts')

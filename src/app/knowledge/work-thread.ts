@@ -29,11 +29,12 @@ interface Thread {
   worker: Worker
   calls: Calls
   ended: Promise<void>
+  /** Questions without an answer. */
+  underWay: number
 }
 
 export function createWorkThread({ settings, listener, restMs, clock, log }: WorkThreadDeps): WorkPlace {
   let thread: Thread | null = null
-  let underWay = 0
   let cancelRest = (): void => {}
 
   function begin(): Thread {
@@ -59,22 +60,23 @@ export function createWorkThread({ settings, listener, restMs, clock, log }: Wor
       })
     })
     worker.unref()
-    return { worker, calls, ended }
+    return { worker, calls, ended, underWay: 0 }
   }
 
   async function ask(method: keyof WorkPlace, args: readonly unknown[]): Promise<unknown> {
     cancelRest()
     thread ??= begin()
-    const { worker, calls } = thread
-    underWay += 1
+    const asked = thread
+    asked.underWay += 1
     // A program without a port must not end while it waits for an answer.
-    worker.ref()
+    asked.worker.ref()
     try {
-      return await calls.call(method, args)
+      return await asked.calls.call(method, args)
     } finally {
-      underWay -= 1
-      if (underWay === 0) {
-        worker.unref()
+      asked.underWay -= 1
+      // One that is being closed is waited for.
+      if (asked.underWay === 0 && asked === thread) {
+        asked.worker.unref()
         if (restMs !== null) cancelRest = clock.after(restMs, () => void close())
       }
     }

@@ -26,7 +26,7 @@ export interface EstimateDeps extends Pick<UpdaterDeps, 'documents' | 'prepare' 
   store: Pick<KnownFiles, 'files' | 'figures'> & Pick<PassageVectors, 'unembedded'>
 }
 
-type Sources = Pick<IndexSettings, 'sources' | 'directory' | 'ignore'>
+type Sources = Pick<IndexSettings, 'sources' | 'directory' | 'folders' | 'ignore'>
 
 /** The files that are new or changed, and how many are gone, by their sizes and times alone. */
 export async function changesOf(

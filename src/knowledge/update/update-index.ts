@@ -48,7 +48,7 @@ export interface UpdateCounts {
   passing: number
 }
 
-type ScannedSettings = Pick<IndexSettings, 'sources' | 'directory' | 'ignore'>
+type ScannedSettings = Pick<IndexSettings, 'sources' | 'directory' | 'folders' | 'ignore'>
 
 export interface Updater {
   /**

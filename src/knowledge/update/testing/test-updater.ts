@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { createSystemClock } from '../../../domain/clock.ts'
 import { silentLogger } from '../../../domain/logger.ts'
 import type { FileReader } from '../../../files/file-reader.ts'
-import { createMemoryKnowledge } from '../../../store/knowledge/memory-knowledge.ts'
 import type { KnowledgeStore, KnownFile, NewDocument } from '../../../store/ports/knowledge.ts'
+import { createMemoryKnowledge } from '../../../store/testing/memory-knowledge.ts'
 import type { IndexSettings } from '../../knowledge.ts'
 import { createDocumentReader, type DocumentReaderDeps } from '../read-document.ts'
 import { createUpdater, type Prepare, type UpdateListener, type UpdaterDeps } from '../update-index.ts'
@@ -48,6 +48,7 @@ export const byLine: Prepare = ({ sections }, { name }): NewDocument => ({
 export const settingsOf = (directory: string, sources = ['docs']): IndexSettings => ({
   directory,
   sources,
+  folders: [directory],
   ignore: [],
   embedding: null,
 })
