@@ -50,6 +50,8 @@ type State = Pick<IndexStatus, 'state' | 'why' | 'progress' | 'updatedAt'>
 
 /** A first question waits so long for files that are just being read. */
 const PATIENCE_MS = 2_000
+/** More are not read by then. */
+const FEW_FILES = 50
 const QUERY_EMBEDDING_MS = 10_000
 const FIRST_RETRY_MS = 2_000
 const LAST_RETRY_MS = 300_000
@@ -345,7 +347,8 @@ async function untilReady(keeper: { state(): Promise<State> }, clock: Clock, sig
   for (;;) {
     const state = await keeper.state()
     const isFirst = state.updatedAt === null && (state.state === 'waiting' || state.state === 'indexing')
-    if (!isFirst || clock.mono() >= until || signal.aborted) return state
+    const { done, total } = state.progress ?? { done: 0, total: 0 }
+    if (!isFirst || total - done > FEW_FILES || clock.mono() >= until || signal.aborted) return state
     await sleep(clock, 50, signal)
   }
 }
