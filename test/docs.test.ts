@@ -121,6 +121,8 @@ describe('examples in YAML', () => {
           '/skills/complaints/SKILL.md': '---\nname: complaints\ndescription: Answers complaints.\n---\n',
           '/tools.ts': '',
           '/shop/README.md': '',
+          '/handbook/leave.md': '',
+          '/questions.yaml': '[]',
           ...pemFiles,
         })
         return checkAgent('/agent.yaml', { env: {}, files }).issues.map(formatIssue)

@@ -66,6 +66,7 @@ const allowed: Record<string, readonly string[]> = {
     'replicas/shared-counts.ts',
     'files/file-keeper.ts',
     'knowledge/knowledge.ts',
+    'models/embedding/embedding.ts',
     'protocols/shared',
   ],
 }
@@ -171,6 +172,7 @@ test('the engine and the log take time, ids and randomness as arguments', () => 
 const PROGRAMS = [
   'console/src/main.tsx',
   'console/src/talk/main.tsx',
+  'src/app/knowledge/knowledge-thread.ts',
   'src/config/agent/agent-text-worker.ts',
   'src/files/reader/child/main.ts',
   'src/store/sqlite/disk/wal-writeback-worker.ts',

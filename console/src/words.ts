@@ -17,6 +17,9 @@ const statuses: Readonly<Record<string, readonly [word: string, tone: Tone]>> = 
   terminated: ['Ended', 'neutral'],
   open: ['Open', 'neutral'],
   ended: ['Ended', 'neutral'],
+  // Indexes of documents.
+  indexing: ['Indexing', 'accent'],
+  ready: ['Ready', 'good'],
   // Calls of tools.
   preparing: ['Preparing', 'neutral'],
   done: ['Done', 'good'],

@@ -21,6 +21,7 @@ import { createSpawner } from '../supervision/spawn/create-spawner.ts'
 import { createAcceptPolicy } from '../supervision/workspace-policy/accept-policy.ts'
 import { buildEngine } from './build-engine.ts'
 import { buildSupervision } from './build-supervision.ts'
+import { createEmbeddings } from './create-embeddings.ts'
 import { defaultsFrom } from './load-config.ts'
 import { openFiles } from './open-files.ts'
 import type { Telling } from './open-outbox.ts'
@@ -105,6 +106,7 @@ export async function createServices(parts: Telling, undo: AsyncDisposableStack)
     readCosts: createReadCosts({ usage: store.usage, prices }),
     dayLimits,
     memories,
+    embeddings: createEmbeddings(parts),
     janitor,
     jobs,
     keeper,

@@ -128,11 +128,12 @@ const READABLE =
   'The secrets of this server could not be removed from /proc/PID/environ, so other programs of this user can read them there. Keep them in the keychain, or create tokens with quarterdeck tokens.'
 
 /** What applies where an agent file says nothing. */
-export const defaultsFrom = ({ context, sessions, tools, tryModels }: ServerSettings): AgentDefaults => ({
+export const defaultsFrom = ({ context, sessions, tools, tryModels, knowledge }: ServerSettings): AgentDefaults => ({
   ...context,
   ...sessions,
   toolTimeoutMs: tools.timeoutMs,
   tryModels,
+  knowledgeFolders: knowledge.folders,
 })
 
 /** The named paths, otherwise the agent of this folder if there is one. */

@@ -4,6 +4,7 @@ import type { RunEvent } from './ag-ui-event.ts'
 import { type Approvals, createApprovals } from './approvals.ts'
 import { ClientError, errorOfProblem, jsonObject } from './client-error.ts'
 import { at, type Call, type CallOptions, createCalls, createConnection, sleep } from './connection.ts'
+import { createKnowledgeClient, type KnowledgeClient } from './knowledge.ts'
 import { createMemoriesClient, type MemoriesClient } from './memories.ts'
 import { createOversightClient, type OversightClient } from './oversight.ts'
 import { resumingStream, SILENCE_MS, type SseMessage } from './read-sse.ts'
@@ -24,6 +25,7 @@ export type * from './ag-ui-event.ts'
 export type { ApprovalStatus, Approvals, ApproveOptions, ListOptions, WatchOptions } from './approvals.ts'
 export { ClientError, type ClientErrorCode, type Problem } from './client-error.ts'
 export type { CallOptions } from './connection.ts'
+export type { KnowledgeClient, PassageOptions } from './knowledge.ts'
 export type { MemoriesClient, MemoryOwner } from './memories.ts'
 export type {
   AuditOptions,
@@ -118,6 +120,7 @@ export interface Client
     SupervisionClient,
     SignInClient,
     OversightClient,
+    KnowledgeClient,
     MemoriesClient,
     SchedulesClient {
   /** Sends a message and waits for the whole answer. Throws `waiting` (202) if the run waits for a person. */
@@ -204,6 +207,7 @@ export function createClient(options: ClientOptions): Client {
     search: createSearch(calls),
     ...createSignIn(calls),
     ...createOversightClient(calls, connection.once),
+    ...createKnowledgeClient(calls),
     ...createMemoriesClient(calls),
     ...createSchedulesClient(calls),
 

@@ -40,6 +40,7 @@ export type {
 export type { FeedItem, FeedTaken } from '../protocols/manage/events/schema.ts'
 export type { UploadedFile } from '../protocols/manage/files/schema.ts'
 export type { Inbox, InboxItem, Taken } from '../protocols/manage/inbox/schema.ts'
+export type { KnowledgeFound, KnowledgeIndex, KnowledgeQuery, Passage } from '../protocols/manage/knowledge/schema.ts'
 export type { Memory } from '../protocols/manage/memories/schema.ts'
 export type {
   AcceptedPolicy,

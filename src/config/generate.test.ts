@@ -57,6 +57,8 @@ const namedFiles = {
   '/tools.ts': 'export const getWeather = () => 20',
   '/openapi.yaml': 'openapi: 3.1.0',
   '/translate.md': 'Translate into {language}: {text}',
+  '/handbook/leave.md': '# Leave',
+  '/policies/travel/trains.pdf': '%PDF-',
   '/invoice.pdf': '%PDF-',
   '/tutor.yaml': 'name: tutor\ndescription: Explains a topic.\nmodel: { provider: demo }\ninstructions: Explain.\n',
 }

@@ -11,6 +11,7 @@ import { canonicalJson, sha256 } from '../json/digest.ts'
 import type { Embedding } from '../models/embedding/embedding.ts'
 import type { Found, IndexSettings, IndexStatus, Knowledge, KnowledgeIndex } from './knowledge.ts'
 import type { KnowledgeWork, WorkListener } from './knowledge-work.ts'
+import type { KeepFresh } from './update/keep-fresh.ts'
 
 /** Knowledge that a server opens and closes. Before `open`, and after `close`, every question is refused with `not_ready`. */
 export interface OwnKnowledge extends Knowledge {
@@ -33,8 +34,8 @@ export interface KnowledgeParts {
   said: { write(index: string, text: string): Promise<unknown>; read(index: string): Promise<string | null> }
   /** Asks that process to look for changes, and hears of it. */
   changes: { tell(): Promise<void>; watch(look: () => void): () => void }
-  /** Calls `changed` soon after something in the folders has changed. Returns how it is ended. */
-  watchFolders(folders: readonly string[], changed: () => void): () => void
+  /** Watches folders. `changed` looks for changes. */
+  watch(changed: () => Promise<void>): KeepFresh
   /** Tokens that an embedding has used beside runs. */
   spent(settings: IndexSettings, usage: TokenUsage): Promise<unknown>
   clock: Clock
@@ -97,7 +98,8 @@ export function createKnowledge(all: readonly IndexSettings[]): OwnKnowledge {
   function createKeeper(id: string, settings: IndexSettings) {
     let state: State = nothingYet
     let saidAt = Number.NEGATIVE_INFINITY
-    let endWatch = (): void => {}
+    /** While this process keeps the index. */
+    let fresh: KeepFresh | null = null
     let retryMs = FIRST_RETRY_MS
     let isWanted = true
     let wake = (): void => {}
@@ -115,19 +117,19 @@ export function createKnowledge(all: readonly IndexSettings[]): OwnKnowledge {
     }
 
     async function updateOnce(signal: AbortSignal): Promise<void> {
-      const { watchFolders, clock, log } = open()
+      const { clock, log } = open()
       const asked = waiting
       waiting = []
       isWanted = false
       const began = clock.mono()
       say({ state: 'indexing', why: null, progress: null })
       try {
-        const { folders, read, removed } = await work().update(id)
-        if (signal.aborted) return
-        endWatch()
-        endWatch = watchFolders(folders, () => want())
-        say({ state: 'ready', progress: null, updatedAt: clock.now() })
-        retryMs = FIRST_RETRY_MS
+        const { folders, read, removed, why, isPassing } = await work().update(id)
+        signal.throwIfAborted()
+        void fresh?.watch(folders)
+        say({ state: why === null ? 'ready' : 'failed', why, progress: null, updatedAt: clock.now() })
+        if (why === null) retryMs = FIRST_RETRY_MS
+        if (why !== null || isPassing) again(signal)
         if (read + removed > 0)
           log.info('an index of documents is up to date', {
             index: id,
@@ -142,14 +144,29 @@ export function createKnowledge(all: readonly IndexSettings[]): OwnKnowledge {
         const why = error instanceof ServerError ? error.message : 'The documents could not be read. The log says why.'
         say({ state: 'failed', why, progress: null })
         log.warn('an index of documents is not up to date', { index: id, error, retry_in_s: retryMs / 1000 })
-        void sleep(clock, retryMs, signal).then(want)
-        retryMs = Math.min(retryMs * 2, LAST_RETRY_MS)
+        again(signal)
       }
+    }
+
+    function again(signal: AbortSignal): void {
+      void sleep(open().clock, retryMs, signal).then(want)
+      retryMs = Math.min(retryMs * 2, LAST_RETRY_MS)
     }
 
     function want(): void {
       isWanted = true
       wake()
+    }
+
+    /** Resolves when an update that begins from now on has ended. */
+    async function updated(signal: AbortSignal): Promise<void> {
+      const one = Promise.withResolvers<void>()
+      // Nobody may be waiting by then.
+      one.promise.catch(() => {})
+      waiting.push(one)
+      if (isKeeper) want()
+      else void updateOnce(signal)
+      await untilAborted(one.promise, signal)
     }
 
     return {
@@ -161,6 +178,8 @@ export function createKnowledge(all: readonly IndexSettings[]): OwnKnowledge {
         const wakeUp = () => wake()
         signal.addEventListener('abort', wakeUp)
         isWanted = true
+        // What keeps an update from going on is in its state.
+        fresh = open().watch(() => updated(signal).catch(() => {}))
         while (!signal.aborted) {
           if (isWanted) await updateOnce(signal)
           else
@@ -170,19 +189,10 @@ export function createKnowledge(all: readonly IndexSettings[]): OwnKnowledge {
             })
         }
         signal.removeEventListener('abort', wakeUp)
-        endWatch()
-        endWatch = () => {}
+        fresh.close()
+        fresh = null
       },
-      /** Resolves when an update that begins from now on has ended. */
-      async updated(signal: AbortSignal): Promise<void> {
-        const one = Promise.withResolvers<void>()
-        // Nobody may be waiting by then.
-        one.promise.catch(() => {})
-        waiting.push(one)
-        if (isKeeper) want()
-        else void updateOnce(signal)
-        await untilAborted(one.promise, signal)
-      },
+      updated,
       async state(): Promise<State> {
         if (isKeeper || open().whileHeld === null) return state
         const text = await open().said.read(id)
@@ -302,7 +312,7 @@ async function untilReady(keeper: { state(): Promise<State> }, clock: Clock, sig
 }
 
 function lacksOf({ state, why, progress, updatedAt }: State): string[] {
-  if (state === 'failed') return [`The documents may have changed since they were read. ${why ?? ''}`.trim()]
+  if (state === 'failed') return [`Not everything can be found now. ${why ?? ''}`.trim()]
   if (updatedAt !== null) return []
   if (progress === null)
     return ['The documents are just being looked through, so something may be missing. Try again in a moment.']

@@ -32,6 +32,10 @@ export interface Updated {
   /** Files that were read. */
   read: number
   removed: number
+  /** What is missing although all files are known: the embedding has failed. Null: nothing. */
+  why: string | null
+  /** Some files may be readable in a moment, although nothing changes. */
+  isPassing: boolean
 }
 
 /** What the work says and asks while it goes on. */

@@ -7,6 +7,7 @@ import type { Logger } from '../domain/logger.ts'
 import { typeOfEventText } from '../domain/session/event.ts'
 import { isFinished, type RunRecord } from '../domain/session/run.ts'
 import { createRunFold, foldedTypes } from '../domain/session/run-answer.ts'
+import { joinedCitations, sourceLines } from '../domain/session/source.ts'
 import type { ChannelLine } from '../domain/supervision/delivery.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { KeptSchedules, PastTime, Schedule } from './kept-schedules.ts'
@@ -116,7 +117,9 @@ async function textOf(
       }
     }
   }
-  const { text } = fold.soFar()
-  const said = run.status === 'completed' ? text : `${run.status}: ${run.error?.message ?? text}`
+  const { text, messages } = fold.soFar()
+  const cited = joinedCitations(messages.map(({ citations }) => citations))
+  const sources = cited === null ? '' : `\n\n${sourceLines(cited).join('\n')}`
+  const said = run.status === 'completed' ? `${text}${sources}` : `${run.status}: ${run.error?.message ?? text}`
   return `${name}: ${said.slice(0, MOST_CHARS).toWellFormed()}`
 }

@@ -101,3 +101,20 @@ test('tells a message that was withdrawn from a run that was stopped', () => {
     'Stopped before it began.',
   ])
 })
+
+test('an answer has what it cites, and the newest word of it', () => {
+  const answer: RunEvent[] = [
+    { type: 'TEXT_MESSAGE_START', messageId: 'a' },
+    { type: 'TEXT_MESSAGE_CONTENT', messageId: 'a', delta: '20 days [3].' },
+    { type: 'TEXT_MESSAGE_END', messageId: 'a' },
+  ]
+  const cites = (content: Record<string, unknown>): RunEvent => ({
+    ...{ type: 'ACTIVITY_SNAPSHOT', messageId: 's', activityType: 'SOURCES', content },
+  })
+  const { items } = fold(
+    ...[started('r'), ...answer, cites({ messageId: 'a', sources: [] })],
+    ...[cites({ messageId: 'a', not_found: [3] }), cites({ messageId: 'elsewhere' }), finished('r')],
+  )
+  expect(items).toHaveLength(2)
+  expect(items[1]).toMatchObject({ type: 'answer', cites: { messageId: 'a', not_found: [3] } })
+})

@@ -40,6 +40,8 @@ export interface AnswerItem extends Common {
   isBrokenOff: boolean
   /** Its beginning is on a page that is not loaded. */
   isHeadless: boolean
+  /** What it cites: the content of the activity `SOURCES`. */
+  cites?: ActivityItem['content']
 }
 
 export interface ReasoningItem extends Common {
@@ -339,6 +341,13 @@ export function createTranscriptFold(from?: FoldState) {
         put({ key: `note:${seq}`, type: 'note', name: 'sub-agent', text: event.message, ...common })
         return
       case 'ACTIVITY_SNAPSHOT': {
+        if (event.activityType === 'SOURCES') {
+          change<AnswerItem>(`answer:${event.content.messageId}`, 'answer', (item) => ({
+            ...item,
+            cites: event.content,
+          }))
+          return
+        }
         const key = `activity:${event.messageId}`
         put({ key, type: 'activity', name: event.activityType, content: event.content, ...common })
         change<ActivityItem>(key, 'activity', (item) => ({ ...item, content: event.content }))

@@ -6,7 +6,7 @@ import type { KnowledgeToolSettings } from '../../domain/agent/tool-settings.ts'
 import { isPostgres } from '../../domain/settings/store-settings.ts'
 import { createKnowledge, indexId, type OwnKnowledge } from '../../knowledge/create-knowledge.ts'
 import type { IndexSettings } from '../../knowledge/knowledge.ts'
-import { watchFolders } from '../../knowledge/update/keep-fresh.ts'
+import { createKeepFresh } from '../../knowledge/update/keep-fresh.ts'
 import type { ModelDeps } from '../../models/create-model.ts'
 import { createEmbedding } from '../../models/embedding/create-embedding.ts'
 import type { Embedding } from '../../models/embedding/embedding.ts'
@@ -55,8 +55,11 @@ export function openKnowledge(documents: Documents, parts: Known, undo: AsyncDis
         ? { kind: 'memory' }
         : { kind: 'sqlite', path: join(dataDir, 'knowledge.db') },
     cacheDir: join(dataDir, 'knowledge-extracts'),
-    indexes: knowledge.all.map(({ id, settings }) => [id, settings]),
-    ignored: [dataDir],
+    indexes: knowledge.all.map(({ id, settings: { sources, directory, ignore } }) => {
+      const { provider = '', name = '', most = null } = embeddings.get(id) ?? {}
+      return { id, sources, directory, ignore, embedding: most === null ? null : { provider, name, most } }
+    }),
+    excluded: [dataDir],
   }
   const agentOf = (asked: IndexSettings): string =>
     parts.agents.find(({ tools }) => documentsIn([{ tools }]).some((one) => indexId(one) === indexId(asked)))?.name ??
@@ -71,7 +74,7 @@ export function openKnowledge(documents: Documents, parts: Known, undo: AsyncDis
       read: async (index) => (await replica.shared.get(KIND, index))?.value ?? null,
     },
     changes: { tell: () => replica.changes.tell(KIND), watch: (look) => replica.changes.watch(KIND, look) },
-    watchFolders: (folders, changed) => watchFolders(folders, { changed, clock, log }),
+    watch: (changed) => createKeepFresh({ changed, clock, log }),
     spent: (asked, usage) =>
       sessionLog.commit({ type: 'add_usage', usage: [{ at: clock.now(), agent: agentOf(asked), usage }] }),
     clock,

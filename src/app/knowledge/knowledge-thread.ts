@@ -11,7 +11,7 @@ const port = parentPort
 
 const log = loggerWith({})
 // Whoever starts the script passes its settings.
-const work = openWork(workerData as WorkSettings, {
+const work = await openWork(workerData as WorkSettings, {
   listener: {
     progress: (...args: Parameters<WorkListener['progress']>) => void calls.call('progress', args),
     embed: (...args: Parameters<WorkListener['embed']>) =>

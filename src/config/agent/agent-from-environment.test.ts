@@ -130,7 +130,14 @@ describe('a start without an agent file', () => {
   })
 
   test('takes the server’s defaults', () => {
-    const defaults = { maxMessages: 1, ttlSeconds: 2, retentionDays: 3, toolTimeoutMs: 4, tryModels: [] }
+    const defaults = {
+      maxMessages: 1,
+      ttlSeconds: 2,
+      retentionDays: 3,
+      toolTimeoutMs: 4,
+      tryModels: [],
+      knowledgeFolders: [],
+    }
     const { context, sessions } = agentFromEnvironment({}, { directory: '/here', defaults })
     expect([context.maxMessages, sessions.ttlSeconds, sessions.retentionDays]).toEqual([1, 2, 3])
   })

@@ -212,7 +212,14 @@ judge: { provider: demo }
         `sessions: { ttl: 60 }\ntools: [{ name: t, ${tool} }, { name: quick, ${tool}, timeout: 2 }]`,
       ),
     })
-    const defaults = { maxMessages: 7, ttlSeconds: 8, retentionDays: 9, toolTimeoutMs: 10, tryModels: [] }
+    const defaults = {
+      maxMessages: 7,
+      ttlSeconds: 8,
+      retentionDays: 9,
+      toolTimeoutMs: 10,
+      tryModels: [],
+      knowledgeFolders: [],
+    }
     const agent = loadAgent('/a/agent.yaml', { env: {}, files, defaults })
     expect([agent.context.maxMessages, agent.sessions.ttlSeconds, agent.sessions.retentionDays]).toEqual([7, 60, 9])
     expect(agent.tools.map(({ timeoutMs }) => timeoutMs)).toEqual([10, 2000])

@@ -6,14 +6,14 @@ import type { TestCase, TestCheck } from '../../domain/agent/test-case.ts'
 import { present } from '../../domain/present.ts'
 import { mostNeeded, type Quorum } from '../../domain/supervision/quorum.ts'
 import { defineSkills } from '../skills/read-skills.ts'
-import { proxyVariables } from '../source/env-file.ts'
 import type { Path } from '../source/json-schema-node.ts'
 import { existingFile, existingFolder, type LoadContext, readTextOrFile } from '../source/load-context.ts'
 import { defineTools } from '../tools/define-tools.ts'
 import type { AgentYaml } from './agent-yaml.ts'
+import { defineAccess } from './define-access.ts'
 import { type HostYaml, notBesideHost } from './host-yaml.ts'
 import { type ModelYaml, model } from './model-yaml.ts'
-import { canonicalProvider, firstOf, isProviderName, type ProviderName, providers } from './providers.ts'
+import { canonicalProvider, isProviderName, type ProviderName } from './providers.ts'
 import { defineSchedule } from './schedule-yaml.ts'
 import type { TestCaseYaml } from './test-case-yaml.ts'
 
@@ -125,34 +125,20 @@ function approvalQuorum({ quorum, by }: AgentYaml['approval'], { report }: LoadC
 }
 
 function defineModel(yaml: ModelYaml, path: Path, context: LoadContext): ModelSettings {
-  const { env } = context
-  const known = providers[yaml.provider]
-  const provider = canonicalProvider(yaml.provider)
-  const apiKey = yaml.api_key ?? firstOf(env, known.keys)
-  const baseUrl = provider === 'azure' ? azureAddress(yaml, path, context) : (yaml.base_url ?? yaml.endpoint)
+  const access = defineAccess(yaml, path, context)
   const script = yaml.script === undefined ? undefined : existingFile(yaml.script, [...path, 'script'], context)
   const { reasoning, prices } = yaml
-  const variables = proxyVariables(context.env)
-  const tls = tlsFiles(yaml.tls, [...path, 'tls'], context)
-  const input = modelInput(yaml, baseUrl)
+  const input = modelInput(yaml, access.baseUrl)
   return present({
-    provider,
+    ...access,
     name: yaml.name ?? yaml.provider,
     temperature: yaml.temperature,
     maxTokens: yaml.max_tokens,
     topP: yaml.top_p,
-    baseUrl,
-    apiKey,
-    package: yaml.package,
     script,
     reasoning: reasoning && present({ effort: reasoning.effort, budgetTokens: reasoning.budget_tokens }),
     input: input.length === 0 ? undefined : input,
     contextWindow: yaml.context_window,
-    retries: yaml.retries,
-    connectTimeoutMs: yaml.connect_timeout * 1000,
-    proxy: yaml.proxy === 'none' ? false : yaml.proxy,
-    proxyVariables: Object.keys(variables).length === 0 ? undefined : variables,
-    tls,
     firstTokenTimeoutMs: yaml.first_token_timeout * 1000,
     tokenTimeoutMs: yaml.token_timeout * 1000,
     prices,
@@ -175,32 +161,6 @@ function triedModels(own: ModelYaml, context: LoadContext): ModelSettings[] {
     context.report(['model'], `${named} under try_models in the settings of the server cannot be tried: ${why}`)
     return []
   })
-}
-
-function tlsFiles(tls: ModelYaml['tls'], path: Path, context: LoadContext): ModelSettings['tls'] {
-  if (tls === undefined) return undefined
-  const files = (['cert', 'key', 'ca'] as const).flatMap((one) => {
-    const file = tls[one]
-    return file === undefined ? [] : [[one, existingFile(file, [...path, one], context)]]
-  })
-  return Object.fromEntries(files)
-}
-
-/** Every Azure resource has its own address. The API version goes into its query. */
-function azureAddress(yaml: ModelYaml, path: Path, { env, report }: LoadContext): string | undefined {
-  const text = yaml.base_url ?? yaml.endpoint ?? firstOf(env, providers.azure.addresses)
-  const url = text === undefined ? null : URL.parse(text)
-  if (url === null || !/^https?:$/.test(url.protocol)) {
-    const problem =
-      text === undefined ? 'provider azure needs its endpoint' : 'AZURE_OPENAI_ENDPOINT is not an http or https address'
-    const example = 'https://my-resource.openai.azure.com'
-    report([...path, 'base_url'], `${problem}. Set AZURE_OPENAI_ENDPOINT=${example} or write base_url: ${example}`)
-    return undefined
-  }
-  const version = firstOf(env, ['AZURE_OPENAI_API_VERSION', 'OPENAI_API_VERSION'])
-  if (version === undefined || url.searchParams.has('api-version')) return text
-  url.searchParams.set('api-version', version)
-  return url.href
 }
 
 /** Required similarity if a test case has a ground truth and says nothing about how to compare. */

@@ -4,13 +4,13 @@
 import { z } from 'zod'
 import { modelInputs } from '../../domain/agent/agent.ts'
 import { proxyAddress } from '../../domain/settings/proxy-address.ts'
-import { count, duration, httpUrlKey, key, reporter, text } from '../source/schema-key.ts'
+import { count, duration, httpUrlKey, key, type Report, reporter, text } from '../source/schema-key.ts'
 import { providerNames, providers } from './providers.ts'
 
 const pemFile = (what: string, example: string) =>
   key(text().optional(), `${what}: a PEM file, relative to this file.`, example)
 
-const modelKeys = {
+export const modelKeys = {
   provider: key(
     z.enum(providerNames),
     'Who runs the model. `demo` needs no key; `openai` with `base_url` works with every compatible server; `ai-sdk` works with any `@ai-sdk/*` package.',
@@ -106,14 +106,32 @@ const modelKeys = {
 
 type ModelKeys = z.infer<z.ZodObject<typeof modelKeys>>
 
+/** What models and embeddings have in common. */
+export function checkConnection(
+  model: Pick<ModelKeys, 'proxy' | 'tls' | 'base_url' | 'endpoint'>,
+  report: Report,
+): void {
+  if (model.base_url !== undefined && model.endpoint !== undefined) {
+    report('endpoint', 'endpoint means the same as base_url. Keep one of them.')
+  }
+  if (typeof model.proxy === 'string' && proxyAddress(model.proxy) === null) {
+    report('proxy', 'this is not an http or https proxy address. Write e.g. proxy: http://proxy.example.com:3128')
+  }
+  for (const [one, other] of [
+    ['cert', 'key'],
+    ['key', 'cert'],
+  ] as const) {
+    if (model.tls?.[one] === undefined || model.tls[other] !== undefined) continue
+    const example = `${other}: client${other === 'key' ? '-key' : ''}.pem`
+    report(['tls', other], `tls.${one} needs tls.${other} too. Write e.g. ${example}`)
+  }
+}
+
 function checkModel(model: ModelKeys, context: z.RefinementCtx): void {
   const report = reporter(context)
   const { provider } = model
   if (model.name === undefined && provider !== 'demo' && provider !== 'scripted') {
     report('name', `provider ${provider} needs the name of a model. Write e.g. name: ${providers[provider].model}`)
-  }
-  if (model.base_url !== undefined && model.endpoint !== undefined) {
-    report('endpoint', 'endpoint means the same as base_url. Keep one of them.')
   }
   if (provider === 'ai-sdk' && model.package === undefined) {
     report('package', 'provider ai-sdk needs the npm package of the provider. Write e.g. package: "@ai-sdk/mistral"')
@@ -127,17 +145,7 @@ function checkModel(model: ModelKeys, context: z.RefinementCtx): void {
   if (provider !== 'scripted' && model.script !== undefined) {
     report('script', `provider ${provider} does not use a script. Remove it, or write provider: scripted`)
   }
-  if (typeof model.proxy === 'string' && proxyAddress(model.proxy) === null) {
-    report('proxy', 'this is not an http or https proxy address. Write e.g. proxy: http://proxy.example.com:3128')
-  }
-  for (const [one, other] of [
-    ['cert', 'key'],
-    ['key', 'cert'],
-  ] as const) {
-    if (model.tls?.[one] === undefined || model.tls[other] !== undefined) continue
-    const example = `${other}: client${other === 'key' ? '-key' : ''}.pem`
-    report(['tls', other], `tls.${one} needs tls.${other} too. Write e.g. ${example}`)
-  }
+  checkConnection(model, report)
   if (model.max_tokens !== undefined && model.max_tokens >= model.context_window) {
     report(
       'max_tokens',

@@ -27,6 +27,8 @@ interface Provider {
   /** Named in examples. `isDefault`: also the model of a server without an agent file if no variable names one. */
   model: string
   isDefault: boolean
+  /** Its usual model for embeddings. Null: the file names one. */
+  embedding: string | null
 }
 
 const google: Provider = {
@@ -35,6 +37,7 @@ const google: Provider = {
   models: ['GEMINI_MODEL'],
   model: 'gemini-2.5-flash',
   isDefault: true,
+  embedding: 'gemini-embedding-001',
 }
 
 const azure: Provider = {
@@ -43,19 +46,34 @@ const azure: Provider = {
   models: ['AZURE_OPENAI_DEPLOYMENT', 'AZURE_OPENAI_DEPLOYMENT_NAME'],
   model: 'my-deployment',
   isDefault: false,
+  embedding: null,
 }
 
 export const providers: Record<ProviderName, Provider> = {
-  demo: { keys: [], addresses: [], models: [], model: 'demo', isDefault: true },
-  openai: { keys: ['OPENAI_API_KEY'], addresses: [], models: [], model: 'gpt-5-mini', isDefault: true },
-  anthropic: { keys: ['ANTHROPIC_API_KEY'], addresses: [], models: [], model: 'claude-sonnet-4-5', isDefault: true },
+  demo: { keys: [], addresses: [], models: [], model: 'demo', isDefault: true, embedding: 'demo' },
+  openai: {
+    keys: ['OPENAI_API_KEY'],
+    addresses: [],
+    models: [],
+    model: 'gpt-5-mini',
+    isDefault: true,
+    embedding: 'text-embedding-3-small',
+  },
+  anthropic: {
+    keys: ['ANTHROPIC_API_KEY'],
+    addresses: [],
+    models: [],
+    model: 'claude-sonnet-4-5',
+    isDefault: true,
+    embedding: null,
+  },
   google,
   gemini: google,
   azure,
   azure_openai: azure,
-  ollama: { keys: [], addresses: [], models: [], model: 'llama3.2', isDefault: false },
-  'ai-sdk': { keys: [], addresses: [], models: [], model: 'mistral-large-latest', isDefault: false },
-  scripted: { keys: [], addresses: [], models: [], model: 'scripted', isDefault: true },
+  ollama: { keys: [], addresses: [], models: [], model: 'llama3.2', isDefault: false, embedding: 'nomic-embed-text' },
+  'ai-sdk': { keys: [], addresses: [], models: [], model: 'mistral-large-latest', isDefault: false, embedding: null },
+  scripted: { keys: [], addresses: [], models: [], model: 'scripted', isDefault: true, embedding: null },
 }
 
 export const isProviderName = (name: string): name is ProviderName => Object.hasOwn(providers, name)

@@ -107,6 +107,7 @@ describe('settings', () => {
         console: true,
         talk: { frameOrigins: [] },
         files: { urls: false, unsentBytes: 1_000_000_000, unsentTtlSeconds: 86_400 },
+        knowledge: { index: true, folders: [] },
         tls: null,
         open: false,
         supervision: noSupervision,
@@ -149,6 +150,7 @@ shutdown: { drain: 0 }
 public_docs: true
 console: false
 talk: { frame_origins: ["https://App.example.com:443", "http://localhost:3000"] }
+knowledge: { index: false, folders: [docs, /srv/handbook] }
 tls: { cert: tls/cert.pem, key: /abs/key.pem }
 open: true
 prices: { currency: EUR, models: { openai/*: { input: 1, output: 2.5, cached_input: 0 } } }
@@ -196,6 +198,7 @@ telemetry:
         console: false,
         talk: { frameOrigins: ['https://app.example.com', 'http://localhost:3000'] },
         files: { urls: false, unsentBytes: 1_000_000_000, unsentTtlSeconds: 86_400 },
+        knowledge: { index: false, folders: ['/etc/q/docs', '/srv/handbook'] },
         tls: { cert: '/etc/q/tls/cert.pem', key: '/abs/key.pem' },
         open: true,
         supervision: noSupervision,

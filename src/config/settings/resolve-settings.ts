@@ -141,6 +141,7 @@ function assemble(
       unsentBytes: read('files.unsent_bytes'),
       unsentTtlSeconds: read('files.unsent_ttl'),
     },
+    knowledge: { index: read('knowledge.index'), folders: read('knowledge.folders') },
     tls: cert === null || key === null ? null : { cert, key },
     open: read('open'),
     supervision: assembleSupervision(read, LOCAL_USER),

@@ -76,6 +76,8 @@ export interface ServerSettings {
     unsentBytes: number | null
     unsentTtlSeconds: number
   }
+  /** `index`: this server keeps the indexes of documents up to date. `folders`: absolute, outside of agents' own. */
+  knowledge: { index: boolean; folders: readonly string[] }
   /** Paths of PEM files. */
   tls: { cert: string; key: string } | null
   open: boolean

@@ -62,12 +62,14 @@ export function createSourceFinder({ code = {}, flags, env, file }: SettingSourc
 
 function locate(raw: unknown, folder: string): unknown {
   if (typeof raw === 'string') return resolve(folder, raw)
-  if (Array.isArray(raw)) return raw.map((entry: unknown) => (isRecord(entry) ? locateEntry(entry, folder) : entry))
+  if (Array.isArray(raw)) return raw.map((entry: unknown) => locateEntry(entry, folder))
   return raw
 }
 
-const locateEntry = (entry: Record<string, unknown>, folder: string): unknown =>
-  typeof entry.path === 'string' ? { ...entry, path: resolve(folder, entry.path) } : entry
+function locateEntry(entry: unknown, folder: string): unknown {
+  if (typeof entry === 'string') return resolve(folder, entry)
+  return isRecord(entry) && typeof entry.path === 'string' ? { ...entry, path: resolve(folder, entry.path) } : entry
+}
 
 /** The value of a setting from a source, or the mistakes in it. */
 export function readSetting<T>(

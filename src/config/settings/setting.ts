@@ -22,7 +22,7 @@ export interface SettingRow<T = unknown> {
   secret: boolean
   /** A secret may stand somewhere in it, such as a password in an address. */
   holdsSecrets: boolean
-  /** Whether it is a path, or a list of entries with a `path`. In quarterdeck.yaml, a path is relative to that file. */
+  /** Whether it is a path, or a list of paths or of entries with a `path`. In quarterdeck.yaml, a path is relative to that file. */
   path: boolean
 }
 

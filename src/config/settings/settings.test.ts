@@ -11,6 +11,7 @@ import { telemetryTable } from './telemetry-settings.ts'
 const duplicates = (names: readonly string[]) => names.filter((name, index) => names.indexOf(name) !== index)
 
 const onlyInFile = [
+  'knowledge.folders',
   'workspaces',
   'operators',
   'authorized_user_ids',
@@ -45,11 +46,12 @@ describe('the table of settings', () => {
     expect(settingKeys.filter((key) => settings[key].env.length === 0)).toEqual(onlyInFile)
   })
 
-  test('gives every setting a flag, except the secrets, the prices, the telemetry and those about people and agents elsewhere', () => {
+  test('gives every setting a flag, except the secrets, the prices, the telemetry, the folders of documents and those about people and agents elsewhere', () => {
     expect(settingKeys.filter((key) => settings[key].flag === null)).toEqual(
       settingKeys.filter(
         (key) =>
           settings[key].secret ||
+          key === 'knowledge.folders' ||
           [supervisionTable, channelTable, priceTable, identityTable, telemetryTable].some((table) =>
             Object.hasOwn(table, key),
           ),

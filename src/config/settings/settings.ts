@@ -4,11 +4,11 @@
 
 import { z } from 'zod'
 import { doorNames } from '../../doors.ts'
-import { count, durationExpectation } from '../source/schema-key.ts'
+import { count, durationExpectation, oneOrMore } from '../source/schema-key.ts'
 import { channelTable } from './channel-settings.ts'
 import { identityTable } from './identity-settings.ts'
 import { priceTable } from './price-settings.ts'
-import { type Setting, type SettingRow, setting, withVariables } from './setting.ts'
+import { fileSetting, type Setting, type SettingRow, setting, withVariables } from './setting.ts'
 import {
   frameOrigins,
   hostAddress,
@@ -318,6 +318,23 @@ const table = {
     description: 'How long an uploaded file is kept if no message uses it; checked once an hour.',
     example: '24h',
     flag: '--unsent-ttl <time>',
+  }),
+  'knowledge.index': setting({
+    ...toggle(true),
+    description:
+      'Whether this server keeps the indexes of documents up to date by itself. With `false` or `--no-knowledge-index`, only `quarterdeck knowledge index` does.',
+    flag: '--no-knowledge-index',
+  }),
+  'knowledge.folders': fileSetting<readonly string[]>({
+    schema: oneOrMore(z.string().refine((value) => value.trim() !== '', { error: '' })).transform(
+      (value): readonly string[] => value,
+    ),
+    description:
+      'Folders that agents may read documents from, besides their own. A `source` of a tool of the type `knowledge` outside of them is refused.',
+    expected: 'a folder, or a list of folders',
+    example: ['/srv/handbook'],
+    default: [],
+    path: true,
   }),
   'tls.cert': setting({
     schema: path(),

@@ -1,7 +1,7 @@
 // Reading configuration files, as a port, so that a test or an embedding program can supply the files itself.
 
-import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { closeSync, openSync, readdirSync, readSync, realpathSync, statSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
 import { systemErrorCode } from '../../domain/system-error-code.ts'
 
 export interface ConfigFiles {
@@ -9,6 +9,8 @@ export interface ConfigFiles {
   read(path: string, limit: number): Uint8Array
   /** The entries of a folder, sorted by name; null if `path` is not a folder. */
   list(path: string): FolderEntry[] | null
+  /** The path without links, as far as it exists. */
+  realPath(path: string): string
 }
 
 export interface FolderEntry {
@@ -43,6 +45,14 @@ export const diskFiles: ConfigFiles = {
     return readdirSync(path, { withFileTypes: true })
       .map((entry) => ({ name: entry.name, isFolder: entry.isDirectory(), isFile: entry.isFile() }))
       .sort((a, b) => (a.name < b.name ? -1 : 1))
+  },
+  realPath(path) {
+    try {
+      return realpathSync(path)
+    } catch {
+      const above = dirname(path)
+      return above === path ? path : join(diskFiles.realPath(above), basename(path))
+    }
   },
 }
 

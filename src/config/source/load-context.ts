@@ -16,6 +16,8 @@ export interface AgentDefaults {
   toolTimeoutMs: number
   /** `provider/model` of the models that may be tried in the place of an agent's own. */
   tryModels: readonly string[]
+  /** Folders beside the agent's own that its tools may read documents from. */
+  knowledgeFolders: readonly string[]
 }
 
 export const agentDefaults: AgentDefaults = {
@@ -24,6 +26,7 @@ export const agentDefaults: AgentDefaults = {
   retentionDays: 30,
   toolTimeoutMs: 30_000,
   tryModels: [],
+  knowledgeFolders: [],
 }
 
 export interface LoadContext {

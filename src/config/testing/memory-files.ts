@@ -17,5 +17,7 @@ export function createMemoryFiles(files: Readonly<Record<string, string | Uint8A
       }
       return entries.size === 0 ? null : [...entries.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
     },
+    // There are no links.
+    realPath: (path) => path,
   }
 }

@@ -9,7 +9,11 @@ type Env = Readonly<Record<string, string>>
 /** What approvals are bound to, for a file with one tool. */
 function boundOf(tool: Record<string, unknown>, env: Env = {}): unknown {
   const text = JSON.stringify({ name: 'a', model: { provider: 'demo' }, instructions: 'x', tools: [tool] })
-  const files = { read: (path: string) => Buffer.from(path.endsWith('.env') ? '' : text), list: () => null }
+  const files = {
+    read: (path: string) => Buffer.from(path.endsWith('.env') ? '' : text),
+    list: () => null,
+    realPath: (path: string) => path,
+  }
   const { agent, issues } = readAgent('/a/agent.yaml', { env, files })
   expect(issues).toEqual([])
   const [settings] = agent?.tools ?? []

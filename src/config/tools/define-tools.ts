@@ -18,6 +18,7 @@ import type { Path } from '../source/json-schema-node.ts'
 import { noParameters } from '../source/json-schema-yaml.ts'
 import { existingFile, existingFolder, type LoadContext, readTextOrFile } from '../source/load-context.ts'
 import { boundConnection, boundRequest } from './bound-settings.ts'
+import { defineKnowledgeTool } from './define-knowledge-tool.ts'
 import type { RulesYaml } from './tool-keys.ts'
 import type { ToolYaml } from './tool-yaml.ts'
 
@@ -62,6 +63,8 @@ function defineTool(tool: ToolYaml, at: Path, context: LoadContext): ToolSetting
         // A model call changes nothing.
         ...rulesOf(tool, context, { effect: 'read' }),
       }
+    case 'knowledge':
+      return defineKnowledgeTool(tool, at, context)
     default:
       return unreachable(tool)
   }

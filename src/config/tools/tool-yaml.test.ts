@@ -30,6 +30,7 @@ describe('a tool', () => {
   - { type: http, name: fetch, description: Fetches a page., url: "https://example.com/" }
   - { type: http, name: shop, openapi: openapi.yaml }
   - { type: prompt, name: sum, description: Sums a text up., template: Say it again. }
+  - { type: knowledge, name: docs, source: ./data }
 `)
     expect(tools).toEqual([
       {
@@ -116,6 +117,18 @@ describe('a tool', () => {
         returns: null,
         template: 'Say it again.',
         ...read,
+      },
+      {
+        type: 'knowledge',
+        name: 'docs',
+        description: null,
+        sources: ['./data'],
+        directory: '/a',
+        ignore: [],
+        embedding: null,
+        ...read,
+        timeoutMs: 60_000,
+        approval: { ask: 'never' },
       },
     ])
   })
@@ -379,11 +392,11 @@ describe('a mistake in a tool', () => {
   test.each([
     [
       '{ name: t }',
-      '4:9 tools[0].type: this key is missing; expected one of function, mcp, client, http, agent, prompt. Write e.g. type: http',
+      '4:9 tools[0].type: this key is missing; expected one of function, mcp, client, http, agent, prompt, knowledge. Write e.g. type: http',
     ],
     [
       '{ type: htp, name: t }',
-      '4:17 tools[0].type: expected one of function, mcp, client, http, agent, prompt, found "htp". Did you mean http?',
+      '4:17 tools[0].type: expected one of function, mcp, client, http, agent, prompt, knowledge, found "htp". Did you mean http?',
     ],
     [
       '{ type: function, name: t, file: tools.py }',

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { textOrFile } from '../source/load-context.ts'
 import { key, refusing, reporter, text, twinsIn } from '../source/schema-key.ts'
 import { httpTool } from './http-tool-yaml.ts'
+import { knowledgeTool } from './knowledge-tool-yaml.ts'
 import { mcpTool } from './mcp-tool-yaml.ts'
 import {
   checkArguments,
@@ -123,7 +124,7 @@ const promptTool = z
   })
 
 const tool = z
-  .discriminatedUnion('type', [functionTool, mcpTool, clientTool, httpTool, agentTool, promptTool])
+  .discriminatedUnion('type', [functionTool, mcpTool, clientTool, httpTool, agentTool, promptTool, knowledgeTool])
   .meta({ expected: 'keys with values', example: { type: 'client', name: 'show_map', description: 'Shows a map.' } })
 
 export const tools = z.array(tool).superRefine((list, context) => {

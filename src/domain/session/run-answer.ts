@@ -6,6 +6,7 @@ import { jsonIn } from '../json-in.ts'
 import type { Interrupt, RunEvent, RunEventOf, RunEventType, TerminalEvent, TokenUsage } from './event.ts'
 import { type StoredMessage, textOf } from './message.ts'
 import type { RunError } from './run.ts'
+import { type Citations, citationsIn } from './source.ts'
 
 export type AnswerOutcome = 'completed' | 'failed' | 'cancelled' | 'interrupted' | 'waiting'
 
@@ -13,7 +14,7 @@ export interface AnswerSoFar {
   /** Everything the agent said, with `BETWEEN_MESSAGES` between two messages. May be empty. */
   text: string
   /** The same by message, in order. Messages that a crash cut off and a later one repeats are left out. */
-  messages: { id: string; text: string }[]
+  messages: AnswerMessage[]
   /** Id of the last message; null when nothing was said. */
   messageId: string | null
   /** Name of the agent that said the last message, if it is not the run's own agent. */
@@ -21,6 +22,13 @@ export interface AnswerSoFar {
   toolCalls: AnswerToolCall[]
   /** Token counts by provider and model, run after run. Empty when the model reported none. */
   usage: TokenUsage[]
+}
+
+export interface AnswerMessage {
+  id: string
+  text: string
+  /** Absent: it cites nothing. */
+  citations?: Citations
 }
 
 export interface RunAnswer extends AnswerSoFar {
@@ -77,8 +85,7 @@ export const foldedTypes: ReadonlySet<RunEventType> = new Set<RunEventType>([
 ])
 
 interface Said {
-  id: string
-  text: string
+  message: AnswerMessage
   brokenOff: boolean
 }
 
@@ -120,9 +127,9 @@ export function createRunFold({ subagentCalls = false }: { subagentCalls?: boole
   }
 
   function addText({ messageId: id, delta }: RunEventOf<'TEXT_MESSAGE_CONTENT'>): void {
-    const message = said.get(id)
-    if (message === undefined) said.set(id, { id, text: delta, brokenOff: false })
-    else message.text += delta
+    const one = said.get(id)
+    if (one === undefined) said.set(id, { message: { id, text: delta }, brokenOff: false })
+    else one.message.text += delta
   }
 
   function addCallEvent(event: CallEvent): void {
@@ -159,8 +166,11 @@ export function createRunFold({ subagentCalls = false }: { subagentCalls?: boole
         addText(event)
         break
       case 'TEXT_MESSAGE_END': {
-        const message = said.get(event.messageId)
-        if (message !== undefined) message.brokenOff = isBrokenOff(event.metadata)
+        const one = said.get(event.messageId)
+        if (one === undefined) break
+        one.brokenOff = isBrokenOff(event.metadata)
+        const citations = citationsIn(event.metadata)
+        if (citations !== null) one.message.citations = citations
         break
       }
       case 'RUN_FINISHED':
@@ -215,7 +225,7 @@ const isCallEvent = (event: RunEvent): event is CallEvent => event.type.startsWi
 /** A later message repeats what broke off, so it counts only as the last words of a run that did not complete. */
 function wholeMessages(said: readonly Said[], outcome: AnswerOutcome | null): RunAnswer['messages'] {
   const last = outcome === 'completed' ? undefined : said.at(-1)
-  return said.filter((message) => !message.brokenOff || message === last).map(({ id, text }) => ({ id, text }))
+  return said.filter((one) => !one.brokenOff || one === last).map(({ message }) => ({ ...message }))
 }
 
 function toolCallOf({ id, name, args, result, bySubagent }: Call): AnswerToolCall {

@@ -69,7 +69,8 @@ function* wordsIn(text: string): Generator<FoundWord> {
   }
 }
 
-function foldWord(word: string): string {
+/** Without accents and capitals, and without what follows its first `MAX_WORD` letters. */
+export function foldWord(word: string): string {
   const lower = word.slice(0, MAX_WORD).toLowerCase()
   if (PLAIN.test(lower)) return lower
   return lower

@@ -2,9 +2,10 @@
 // What is kept is what was shown, also where the middleware changed it.
 
 import type { Ids } from '../../domain/ids.ts'
+import { type Citations, citationsIn, SOURCES, shownSource } from '../../domain/session/source.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import type { FinishReason, ModelPart, ModelUsage } from '../../models/model.ts'
-import type { EventWriter } from '../run/run-writer.ts'
+import { BROKEN_OFF, type EventWriter } from '../run/run-writer.ts'
 
 export type AnswerInProgress = ReturnType<typeof createAnswerInProgress>
 
@@ -47,6 +48,11 @@ export function createAnswerInProgress(writer: EventWriter, ids: Ids, name: stri
     thoughts: thoughts.all,
     calls: calls.all,
     text: text.read,
+    isSpeaking: text.isOpen,
+    /** What the text cites, as it was shown. Null: nothing. */
+    citations: text.citations,
+    /** Ends the open text, and shows what it cites. */
+    cite: text.cite,
     close,
     /** Both are null until the model says so. */
     usage: null as ModelUsage | null,
@@ -88,6 +94,7 @@ function createText(writer: EventWriter, messageId: string, name: string | null,
   let joined = ''
   let newest: string[] = []
   let isOpen = false
+  let shown: Citations | null = null
 
   /** Joins in groups: a string that grows token by token takes five times the memory until it is stored. */
   function read(): string {
@@ -108,6 +115,23 @@ function createText(writer: EventWriter, messageId: string, name: string | null,
       }
       newest.push(writer.emitText(messageId, delta, timestamp))
       if (newest.length >= JOINED_AT_ONCE) read()
+    },
+    isOpen: (): boolean => isOpen,
+    citations: (): Citations | null => shown,
+    cite(citations: Citations, isBroken: boolean): void {
+      isOpen = false
+      const metadata = { quarterdeck: { ...(isBroken ? BROKEN_OFF.quarterdeck : {}), citations } }
+      const end = writer.emit({ type: 'TEXT_MESSAGE_END', messageId, metadata, timestamp: writer.timestamp() })
+      shown = citationsIn(end?.metadata)
+      if (shown === null) return
+      const { sources, notFound } = shown
+      writer.emit({
+        type: 'ACTIVITY_SNAPSHOT',
+        messageId: `${messageId}_sources`,
+        activityType: SOURCES,
+        content: { messageId, sources: sources.map(shownSource), not_found: notFound },
+        timestamp: writer.timestamp(),
+      })
     },
     close(): void {
       if (!isOpen) return

@@ -4,6 +4,7 @@
 import { hasCode } from '../../domain/errors.ts'
 import type { Fact } from '../../domain/session/entry.ts'
 import type { StoredMessage, ToolCall } from '../../domain/session/message.ts'
+import type { Shown } from '../../domain/session/source.ts'
 import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import { canonicalJson, sha256 } from '../../json/digest.ts'
 import type { ToolOutcome } from '../../tools/tool.ts'
@@ -56,6 +57,8 @@ export interface ResultMore {
   /** A person gave the result. */
   isByPerson?: boolean
   activeAgent?: string | null
+  /** The passages in it, each with its number. */
+  shown?: readonly Shown[]
   facts?: Fact[]
   /** Stored before it, in the same commit. */
   messages?: StoredMessage[]
@@ -67,12 +70,22 @@ export async function commitResult(
   lane: Lane<AgentParts>,
   call: ToolCall,
   outcome: ToolOutcome,
-  { durationMs, isRefused = false, isByPerson = false, facts, messages = [], audit, activeAgent }: ResultMore,
+  {
+    durationMs,
+    isRefused = false,
+    isByPerson = false,
+    facts,
+    messages = [],
+    audit,
+    activeAgent,
+    shown = [],
+  }: ResultMore,
 ): Promise<void> {
   const ended = isRefused ? 'refused' : isByPerson ? 'answered' : outcome.isError ? 'failed' : 'completed'
   logCall(lane, call, ended, durationMs)
   const status = outcome.isError ? 'error' : 'success'
-  const metadata = { quarterdeck: { status, durationMs, answeredBy: isByPerson ? 'person' : undefined } }
+  const answeredBy = isByPerson ? 'person' : undefined
+  const metadata = { quarterdeck: { status, durationMs, answeredBy, shown: shown.length === 0 ? undefined : shown } }
   const whole = boundedResult(outcome.content, lane.agent.definition.limits.toolResultChars, outcome.isCut)
   const message = { ...showResult(lane.scope, lane.writer, call, whole, metadata), lane: lane.id ?? undefined }
   await lane.writer.commit({
@@ -97,7 +110,10 @@ export function showResult(
   const result = { messageId: id, toolCallId, content: whole, role: 'tool', metadata, timestamp: createdAt } as const
   const shown = writer.emit({ type: 'TOOL_CALL_RESULT', ...result })
   const content = typeof shown?.content === 'string' ? shown.content : whole
-  return { id, role: 'tool' as const, content, toolCallId, runId: run.id, createdAt, metadata }
+  return {
+    ...{ id, role: 'tool' as const, content, toolCallId, runId: run.id, createdAt },
+    metadata: shown?.metadata ?? metadata,
+  }
 }
 
 /** After a crash, the log must show that the call waits for a person and was not cut off. */

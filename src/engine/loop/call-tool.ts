@@ -6,29 +6,32 @@ import { sleep } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Approval } from '../../domain/records/record.ts'
 import type { ToolCall } from '../../domain/session/message.ts'
+import type { Shown } from '../../domain/session/source.ts'
 import { askedRecord } from '../../domain/supervision/approval-audit.ts'
 import { type TraceContext, traceFields } from '../../domain/telemetry.ts'
 import { jsonProblem } from '../../json/json-limits.ts'
 import { noNumbers, type ServerTool, type ToolOutcome, type ToolVoice } from '../../tools/tool.ts'
 import { logWaits } from '../run/run-log.ts'
-import type { Lane, RunScope } from '../run/run-scope.ts'
+import { type Lane, type RunScope, searchesDocuments } from '../run/run-scope.ts'
 import { gatedCall, questionAnswer, type RunnableCall } from './prepare-call.ts'
 
 type ServerCall = RunnableCall & { tool: ServerTool }
 
+interface Called {
+  outcome: ToolOutcome
+  /** The passages in the outcome, each with its number. */
+  shown: readonly Shown[]
+}
+
 /** Never throws: a failure is an outcome. Ignore the outcome if the run was told to stop. */
-export async function callTool(
-  lane: Lane,
-  prepared: ServerCall,
-  trace: TraceContext | undefined,
-): Promise<ToolOutcome> {
+export async function callTool(lane: Lane, prepared: ServerCall, trace: TraceContext | undefined): Promise<Called> {
   const { scope } = lane
   const { tool } = prepared
   // A call that must take effect only once is never retried, whatever is configured.
   const tries = tool.effect === 'once' ? 1 : 1 + tool.retries
   for (let attempt = 1; ; attempt += 1) {
-    const outcome = await tryOnce(lane, prepared, trace)
-    if (outcome.isPassing !== true || attempt >= tries || scope.signal.aborted) return outcome
+    const { outcome, shown } = await tryOnce(lane, prepared, trace)
+    if (outcome.isPassing !== true || attempt >= tries || scope.signal.aborted) return { outcome, shown }
     await sleep(scope.clock, FIRST_PAUSE_MS * 2 ** (attempt - 1), scope.signal)
   }
 }
@@ -36,7 +39,7 @@ export async function callTool(
 /** Pause before the second try. It doubles before each further one. */
 const FIRST_PAUSE_MS = 250
 
-async function tryOnce(lane: Lane, prepared: ServerCall, trace: TraceContext | undefined): Promise<ToolOutcome> {
+async function tryOnce(lane: Lane, prepared: ServerCall, trace: TraceContext | undefined): Promise<Called> {
   const { scope, agent } = lane
   const { run, signal, log } = scope
   const { tool, call, arguments: args, answers } = prepared
@@ -59,6 +62,7 @@ async function tryOnce(lane: Lane, prepared: ServerCall, trace: TraceContext | u
     }
   }
   try {
+    const ofCall = tool.passagesNow !== undefined || searchesDocuments(agent) ? await numbersOfCall(scope) : null
     const request = {
       callId: call.id,
       arguments: args,
@@ -71,11 +75,12 @@ async function tryOnce(lane: Lane, prepared: ServerCall, trace: TraceContext | u
       trace,
       voice,
       answers,
-      numbers: noNumbers,
+      numbers: ofCall?.numbers ?? noNumbers,
       hold,
     }
     // A tool that ignores its signal must not keep the run alive.
-    return await untilAborted(tool.call(request, both), both)
+    const outcome = await untilAborted(tool.call(request, both), both)
+    return { outcome, shown: outcome.isError ? [] : (ofCall?.given() ?? []) }
   } catch (error) {
     if (ended.signal.aborted && !signal.aborted)
       return failed(`The tool did not answer within ${tool.timeoutMs / 1000} s.`)
@@ -90,7 +95,12 @@ async function tryOnce(lane: Lane, prepared: ServerCall, trace: TraceContext | u
   }
 }
 
-const failed = (content: string): ToolOutcome => ({ content, isError: true, isPassing: true })
+async function numbersOfCall(scope: RunScope) {
+  const { openNumbers } = await import('../citations/passage-numbers.ts')
+  return (await openNumbers(scope)).forCall()
+}
+
+const failed = (content: string): Called => ({ outcome: { content, isError: true, isPassing: true }, shown: [] })
 
 /** In characters. Clients use these names as keys. */
 const MAX_NAME = 128

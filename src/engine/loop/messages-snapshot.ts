@@ -1,6 +1,7 @@
 // Stored messages as AG-UI messages, for hydration and recovery.
 
 import type { Message } from '@ag-ui/core'
+import { isRecord } from '../../domain/is-record.ts'
 import { present } from '../../domain/present.ts'
 import type { RunEventOf } from '../../domain/session/event.ts'
 import { isServersLane, type StoredMessage, textOf } from '../../domain/session/message.ts'
@@ -35,10 +36,14 @@ export function messagesSnapshot(
 export const shownMessages = (messages: readonly StoredMessage[]): StoredMessage[] =>
   messages.filter(({ role, lane }) => lane === undefined || role !== 'user')
 
+function markedBroken(metadata: StoredMessage['metadata']): Record<string, unknown> {
+  const own = isRecord(metadata?.quarterdeck) ? metadata.quarterdeck : {}
+  return { ...metadata, quarterdeck: { ...own, brokenOff: true } }
+}
+
 export function toWireMessage(message: StoredMessage): Message {
   const { id, role, content } = message
-  const metadata =
-    message.brokenOff === true ? { ...message.metadata, quarterdeck: { brokenOff: true } } : message.metadata
+  const metadata = message.brokenOff === true ? markedBroken(message.metadata) : message.metadata
   // A sub-agent gets a new id each time it goes on, but the id of its call stays the same.
   const isSubagents = message.lane !== undefined && !isServersLane(message.lane)
   const shared = { metadata, subagentRunId: isSubagents ? message.lane : undefined }

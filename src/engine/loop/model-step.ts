@@ -3,6 +3,7 @@
 import { ServerError } from '../../domain/errors.ts'
 import { present } from '../../domain/present.ts'
 import type { StoredMessage, ToolCall } from '../../domain/session/message.ts'
+import type { Citations } from '../../domain/session/source.ts'
 import { type ModelSpan, traceFields } from '../../domain/telemetry.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import {
@@ -13,7 +14,7 @@ import {
   type TakeParts,
   withAside,
 } from '../../models/model.ts'
-import type { AgentParts, Lane } from '../run/run-scope.ts'
+import { type AgentParts, type Lane, mayCite, stopOf } from '../run/run-scope.ts'
 import type { EventWriter } from '../run/run-writer.ts'
 import { type AnswerInProgress, createAnswerInProgress, type WrittenCall } from './answer-in-progress.ts'
 import type { Budget } from './budget.ts'
@@ -56,14 +57,26 @@ export async function readAnswer(lane: Lane, request: ModelRequest): Promise<Ans
   const span = lane.span.model({ agent: definition.name, provider, model: name, request: told })
   const { trace } = span
   let error: string | null = null
+  /** Ends the open text with what it cites. */
+  async function cite(isBroken: boolean): Promise<void> {
+    if (!answer.isSpeaking()) return
+    const { citationsOf } = await import('../citations/cite-answer.ts')
+    const citations = await citationsOf(lane, answer.text())
+    if (citations !== null) answer.cite(citations, isBroken)
+  }
+  // What a sub-agent says is a result for the agent that called it, and numbers in the format of a caller are data.
+  const cites = lane.id === null && request.responseFormat === null && mayCite(scope, agent)
   try {
     const log = scope.log.with({ agent: definition.name, ...traceFields(trace) })
     const traced = { ...request, log, trace }
-    await model.stream(traced, signal, createTaker(answer, writer, budget, span))
+    await model.stream(traced, signal, createTaker(answer, writer, budget, span, cites ? cite : null))
+    if (cites) await cite(false)
     answer.close()
     signal.throwIfAborted()
   } catch (cause) {
     error = signal.aborted ? null : errorTypeOf(cause)
+    // Whoever goes on with the run asks again.
+    if (cites && !goesOn(signal)) await cite(true)
     throw new StepBroken(cause, asBrokenOff(messagesOf(lane, answer)), answer.usage)
   } finally {
     if (answer.usage !== null) usage.add(provider, name, answer.usage)
@@ -87,20 +100,23 @@ export async function readAnswer(lane: Lane, request: ModelRequest): Promise<Ans
   }
 }
 
-/** The hot path. */
+/** The run goes on in another process, or here after a restart. */
+function goesOn(signal: AbortSignal): boolean {
+  const stop = stopOf(signal)?.kind
+  return stop === 'suspended' || stop === 'lost'
+}
+
+/** The hot path. `cite` is awaited before something else than text ends the open text; null: the answer cites nothing. */
 function createTaker(
   answer: AnswerInProgress,
   writer: EventWriter,
   budget: Pick<Budget, 'charactersLeft' | 'wrote'>,
   span: ModelSpan,
+  cite: ((isBroken: boolean) => Promise<void>) | null,
 ): TakeParts {
   let hasBegun = false
-  return (parts) => {
+  function takeAll(parts: readonly ModelPart[]): void {
     const arrived = writer.timestamp()
-    if (!hasBegun && parts.length > 0) {
-      hasBegun = true
-      span.began()
-    }
     for (const part of parts) {
       const size = charactersOf(part)
       const fitting = size <= budget.charactersLeft ? part : cutPart(part, budget.charactersLeft)
@@ -108,9 +124,31 @@ function createTaker(
       // Last, because it throws at the limit, and what was written up to there is kept.
       budget.wrote(size)
     }
+  }
+  async function takeCiting(parts: readonly ModelPart[], cite: (isBroken: boolean) => Promise<void>): Promise<unknown> {
+    let taken = 0
+    for (const [index, part] of parts.entries()) {
+      if (!endsText(part)) continue
+      takeAll(parts.slice(taken, index))
+      await cite(false)
+      taken = index
+    }
+    takeAll(parts.slice(taken))
+    return writer.flush()
+  }
+  return (parts) => {
+    if (!hasBegun && parts.length > 0) {
+      hasBegun = true
+      span.began()
+    }
+    if (cite !== null && parts.some(endsText)) return takeCiting(parts, cite)
+    takeAll(parts)
     return writer.flush()
   }
 }
+
+const endsText = ({ type }: ModelPart): boolean =>
+  type === 'tool_call_start' || type === 'reasoning' || type === 'reasoning_signature'
 
 /** The code of a failure, for whoever watches the server. */
 export function errorTypeOf(error: unknown): string {
@@ -128,7 +166,7 @@ export const asBrokenOff = (messages: readonly StoredMessage[]): StoredMessage[]
 
 export function messagesOf(
   lane: Lane<AgentParts>,
-  { messageId, thoughts, calls, text }: AnswerInProgress,
+  { messageId, thoughts, calls, text, citations }: AnswerInProgress,
 ): StoredMessage[] {
   const { definition } = lane.agent
   const limit = definition.limits.storedMessageChars
@@ -146,7 +184,7 @@ export function messagesOf(
     {
       id: messageId,
       role: 'assistant',
-      ...cut(text(), limit),
+      ...withCitations(cut(text(), limit), citations()),
       ...shared,
       agentName: definition.name,
       toolCalls: toolCalls.length === 0 ? undefined : toolCalls,
@@ -162,9 +200,16 @@ const toToolCall = ({ id, name, signature }: WrittenCall, args: string): ToolCal
 })
 
 /** A stored message has a limit. A longer one is cut, and its metadata says by how much. */
-function cut(text: string, limit: number): Pick<StoredMessage, 'content' | 'metadata'> {
+function cut(text: string, limit: number): Kept {
   if (text.length <= limit) return { content: text }
   return { content: text.slice(0, limit), metadata: { quarterdeck: { cut: text.length - limit } } }
+}
+
+type Kept = Pick<StoredMessage, 'content'> & { metadata?: { quarterdeck: Record<string, unknown> } }
+
+function withCitations(kept: Kept, citations: Citations | null): Kept {
+  if (citations === null) return kept
+  return { ...kept, metadata: { quarterdeck: { ...kept.metadata?.quarterdeck, citations } } }
 }
 
 /** Counted for each call and signature besides its text, because a model may send these without end, too. */

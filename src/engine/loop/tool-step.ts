@@ -163,7 +163,7 @@ async function runServerTool(lane: Lane, prepared: RunnableCall & { tool: Server
   const began = scope.clock.mono()
   const { name, description } = tool
   const span = lane.span.tool({ tool: name, description, callId: call.id, arguments: prepared.arguments })
-  const outcome = await callTool(lane, prepared, span.trace)
+  const { outcome, shown } = await callTool(lane, prepared, span.trace)
   const durationMs = Math.round(scope.clock.mono() - began)
   span.end({ outcome: endOf(scope, outcome), result: outcome.content })
   if (scope.signal.aborted) {
@@ -177,12 +177,13 @@ async function runServerTool(lane: Lane, prepared: RunnableCall & { tool: Server
   const result = outcome.question === undefined ? withEditNote(outcome, prepared) : tooManyQuestions
   if (typeof tool.app?.resourceUri === 'string') {
     const { appActivity } = await import('../apps/app-activity.ts')
-    const shown = { callId: call.id, agent: lane.agent.definition.name, input: prepared.arguments }
-    const app = appActivity(tool, shown, result)
+    const called = { callId: call.id, agent: lane.agent.definition.name, input: prepared.arguments }
+    const app = appActivity(tool, called, result)
     if (app !== null) lane.writer.emit({ ...app, timestamp: lane.writer.timestamp() })
   }
   await commitResult(lane, call, result, {
     durationMs,
+    shown,
     audit: tool.effect === 'read' ? undefined : finishedRecord(lane, prepared, result, durationMs),
   })
   scope.inFlight.delete(call.id)

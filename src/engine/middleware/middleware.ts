@@ -3,6 +3,7 @@ import { isRecord } from '../../domain/is-record.ts'
 import type { Logger } from '../../domain/logger.ts'
 import { APP_ACTIVITY, type RunEvent } from '../../domain/session/event.ts'
 import type { RunRecord } from '../../domain/session/run.ts'
+import { SOURCES } from '../../domain/session/source.ts'
 
 /**
  * Sees every event before it is appended, and may change or drop it. So replayed events are the same as live ones. It must be
@@ -79,9 +80,15 @@ export function createRedaction(patterns: readonly RegExp[], replacement = '[red
       case 'TOOL_CALL_ARGS':
         return { ...event, delta: redact(event.delta) }
       case 'TOOL_CALL_RESULT':
-        return typeof event.content === 'string' ? { ...event, content: redact(event.content) } : event
+        return typeof event.content === 'string'
+          ? withSources({ ...event, content: redact(event.content) }, redact)
+          : event
+      case 'TEXT_MESSAGE_END':
+        return withSources(event, redact)
       case 'ACTIVITY_SNAPSHOT':
-        // It holds the arguments and the result of a tool once more.
+        // They hold the arguments and the result of a tool once more.
+        if (event.activityType === SOURCES)
+          return { ...event, content: textsChanged(event.content, redact, SOURCE_NAMES) }
         return event.activityType === APP_ACTIVITY ? { ...event, content: textsChanged(event.content, redact) } : event
       default:
         return event
@@ -90,12 +97,30 @@ export function createRedaction(patterns: readonly RegExp[], replacement = '[red
   return Object.assign(middleware, { redact })
 }
 
-function textsChanged<T>(value: T, change: (text: string) => string): T
-function textsChanged(value: unknown, change: (text: string) => string): unknown {
+/** By these a source is found again. */
+const SOURCE_NAMES: ReadonlySet<string> = new Set(['id', 'tool', 'messageId'])
+
+/** What a result has shown, and what an answer cites: with the names of files, headings and texts. */
+function withSources<E extends RunEvent>(event: E, redact: (text: string) => string): E {
+  const own = event.metadata?.quarterdeck
+  if (!isRecord(own) || (own.shown ?? own.citations) === undefined) return event
+  const { shown, citations } = own
+  const changed = {
+    ...(shown === undefined ? {} : { shown: textsChanged(shown, redact, SOURCE_NAMES) }),
+    ...(citations === undefined ? {} : { citations: textsChanged(citations, redact, SOURCE_NAMES) }),
+  }
+  return { ...event, metadata: { ...event.metadata, quarterdeck: { ...own, ...changed } } }
+}
+
+const NO_NAMES: ReadonlySet<string> = new Set()
+
+function textsChanged<T>(value: T, change: (text: string) => string, kept?: ReadonlySet<string>): T
+function textsChanged(value: unknown, change: (text: string) => string, kept = NO_NAMES): unknown {
   if (typeof value === 'string') return change(value)
-  if (Array.isArray(value)) return value.map((one) => textsChanged(one, change))
+  if (Array.isArray(value)) return value.map((one) => textsChanged(one, change, kept))
   if (!isRecord(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, textsChanged(one, change)]))
+  const changed = ([key, one]: [string, unknown]) => [key, kept.has(key) ? one : textsChanged(one, change, kept)]
+  return Object.fromEntries(Object.entries(value).map(changed))
 }
 
 /** Adds fixed metadata to the first event of every run. */

@@ -176,6 +176,7 @@ function openScope(
     state: createSharedState(writer, session.state),
     files: deps.fileSource === null ? null : createRunFiles(deps.fileSource, deps.store, run, deps.log),
     older: { summary: undefined, long: null },
+    passages: { numbers: null },
     called: [],
     begun,
     inFlight: new Map(),

@@ -11,6 +11,7 @@ import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import type { AgentSpan, AgentStarted } from '../../domain/telemetry.ts'
 import type { Model } from '../../models/model.ts'
 import type { Toolbox } from '../../tools/tool.ts'
+import type { SessionNumbers } from '../citations/passage-numbers.ts'
 import type { EngineParts } from '../create-engine.ts'
 import type { RunFiles } from '../files/run-files.ts'
 import type { Files } from '../files-port.ts'
@@ -56,6 +57,18 @@ export function withTriedModel(agent: AgentParts, name: string | undefined): Age
   return { ...agent, definition: { ...agent.definition, model: settings }, model, correction: createTokenCorrection() }
 }
 
+export const searchesDocuments = ({ definition }: AgentParts): boolean =>
+  definition.tools.some(({ type }) => type === 'knowledge')
+
+/** Whether its answers may cite documents: those of its own, of an agent that it calls, or of whoever had the conversation before. */
+export const mayCite = ({ passages, agents }: RunScope, agent: AgentParts): boolean =>
+  passages.numbers !== null ||
+  searchesDocuments(agent) ||
+  agent.definition.tools.some((tool) => {
+    const called = tool.type === 'agent' ? agents.get(tool.agent) : undefined
+    return called !== undefined && searchesDocuments(called)
+  })
+
 export interface ExecuteDeps extends Pick<EngineParts, 'agents' | 'store' | 'clock' | 'ids' | 'telemetry' | 'gate'> {
   /** The logger of this run: its lines carry the run's ids. */
   log: Logger
@@ -89,6 +102,8 @@ export interface RunScope extends ExecuteDeps {
   state: SharedState
   files: RunFiles | null
   older: Older
+  /** What the conversation knows of documents. Null: nobody in this run has needed it, and nothing was read. */
+  passages: { numbers: Promise<SessionNumbers> | null }
   /** Names of the tools that were called, in order. */
   called: string[]
   /** Calls that began before a crash and may be repeated, each with the binding that its tool had then. */

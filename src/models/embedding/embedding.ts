@@ -19,3 +19,21 @@ export interface Embedded {
   /** Null: the provider does not say. */
   usage: TokenUsage | null
 }
+
+/** The texts in order, as many at a time as one request takes. A text that alone is too long is alone. */
+export function* batchesOf(texts: readonly string[], most: Embedding['most']): Generator<string[]> {
+  let batch: string[] = []
+  let tokens = 0
+  for (const text of texts) {
+    // Rather more than there are: a token is about four letters, or one Chinese character, which has three bytes.
+    const own = Math.ceil(Buffer.byteLength(text) / 3)
+    if (batch.length > 0 && (batch.length >= most.texts || tokens + own > most.tokens)) {
+      yield batch
+      batch = []
+      tokens = 0
+    }
+    batch.push(text)
+    tokens += own
+  }
+  if (batch.length > 0) yield batch
+}

@@ -12,8 +12,10 @@ import {
   type RunAnswer,
   waitsFor,
 } from '../../domain/session/run-answer.ts'
+import { type Citations, citationsIn, joinedCitations } from '../../domain/session/source.ts'
 import type { Problem } from '../../http/problem.ts'
 import { failureOf } from '../shared/answer/answer-failure.ts'
+import { answerSources, sourcesView } from '../shared/answer/sources.ts'
 import type { AnswerEncoder } from '../shared/answer/stream-answer.ts'
 import { waitingView } from '../shared/answer/waiting.ts'
 import type { ChatAnswer, StreamEventName, TokensUsed } from './schema.ts'
@@ -30,6 +32,7 @@ export function chatResponse(answer: RunAnswer, messageId: string, sessionId: st
     })),
     tokens_used: tokensUsed(answer.usage),
     execution_time_ms: answer.durationMs,
+    ...answerSources(answer),
   }
 }
 
@@ -59,6 +62,7 @@ interface StreamOf {
 const reads: ReadonlySet<RunEventType> = new Set<RunEventType>([
   'RUN_STARTED',
   'TEXT_MESSAGE_CONTENT',
+  'TEXT_MESSAGE_END',
   'TOOL_CALL_START',
   'TOOL_CALL_ARGS',
   'TOOL_CALL_END',
@@ -70,6 +74,7 @@ const reads: ReadonlySet<RunEventType> = new Set<RunEventType>([
 export function createStreamEncoder({ run, messageId, sessionId, problem }: StreamOf): AnswerEncoder {
   let startedAt: number | null = null
   let speaking: string | null = null
+  const cited: (Citations | null)[] = []
   // There is one per token, so everything but the text is made once.
   const deltaEnd = `,"message_id":${JSON.stringify(messageId)}}`
 
@@ -94,6 +99,7 @@ export function createStreamEncoder({ run, messageId, sessionId, problem }: Stre
       message_id: messageId,
       tokens_used: tokensUsed(event.usage ?? []),
       execution_time_ms: Math.max(0, endedAt - (startedAt ?? endedAt)),
+      ...sourcesView(joinedCitations(cited)),
       ...waiting,
     })
   }
@@ -107,6 +113,9 @@ export function createStreamEncoder({ run, messageId, sessionId, problem }: Stre
           return [named('stream_start', { session_id: sessionId, message_id: messageId })]
         case 'TEXT_MESSAGE_CONTENT':
           return [{ event: 'message_delta', data: `{"delta":${JSON.stringify(deltaOf(event))}${deltaEnd}` }]
+        case 'TEXT_MESSAGE_END':
+          cited.push(citationsIn(event.metadata))
+          return []
         case 'TOOL_CALL_START': {
           const { toolCallId, toolCallName } = event
           return [named('tool_call_start', { tool_call_id: toolCallId, name: toolCallName, message_id: messageId })]

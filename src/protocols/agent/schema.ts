@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { ProblemSchema } from '../../http/open-api/error-responses.ts'
+import { sourcesShape } from '../shared/answer/sources.ts'
 import { exampleWaiting, waitingShape } from '../shared/answer/waiting.ts'
 
 const SessionIdSchema = z.string().meta({ description: 'A ULID, or the name from the request.' })
@@ -30,6 +31,7 @@ export const ChatResponseSchema = z
     ),
     tokens_used: reportedTokens,
     execution_time_ms: z.int(),
+    ...sourcesShape,
   })
   .meta({
     example: {
@@ -56,6 +58,7 @@ export const StreamEventDataSchema = z.object({
     message_id: AnswerIdSchema,
     tokens_used: reportedTokens,
     execution_time_ms: z.int(),
+    ...sourcesShape,
     ...WaitingSchema.partial().shape,
   }),
 })

@@ -27,6 +27,7 @@ import {
   outcomeOf,
   parseArguments,
 } from '../../domain/session/run-answer.ts'
+import { citationsIn, SOURCES, shownSource } from '../../domain/session/source.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import type { AnswerEncoder } from '../shared/answer/stream-answer.ts'
 import { patchState } from './patch-state.ts'
@@ -104,6 +105,8 @@ export function createUiEncoder({ run, messageId, held, runsBefore }: UiMessageO
   const subagents = new Map<string, { name: string; toolCallId?: string }>()
   let clientCalls: readonly ClientCall[] = []
   let state: unknown
+  /** Several messages may cite the same passage. */
+  const cited = new Set<number>()
   let started = false
   let callsOfStep: string[] = []
   let isStepBroken = false
@@ -232,6 +235,28 @@ export function createUiEncoder({ run, messageId, held, runsBefore }: UiMessageO
       return { type: 'tool-input-available', toolCallId, toolName, input, providerExecuted: false }
     })
 
+  function sourcesOf({ metadata }: RunEventOf<'TEXT_MESSAGE_END'>): UiChunk[] {
+    const citations = citationsIn(metadata)
+    if (citations === null) return []
+    const { sources, notFound } = citations
+    const parts = sources.filter(({ number }) => !cited.has(number)).map(shownSource)
+    for (const { number } of parts) cited.add(number)
+    return [
+      ...parts.map((source): UiChunk => {
+        const { id: sourceId, file: filename, heading } = source
+        const title = heading ?? filename
+        const mediaType = mediaTypes.get(filename.slice(filename.lastIndexOf('.') + 1).toLowerCase()) ?? 'text/plain'
+        return {
+          ...{ type: 'source-document', sourceId, mediaType, title, filename },
+          providerMetadata: { quarterdeck: source },
+        }
+      }),
+      ...(notFound.length === 0
+        ? []
+        : [{ type: 'message-metadata' as const, messageMetadata: { citationsNotFound: [...notFound] } }]),
+    ]
+  }
+
   /** A run that ends for good leaves no call open. */
   function closeCalls(): UiChunk[] {
     return [...calls].flatMap(([toolCallId, call]): UiChunk[] => {
@@ -286,7 +311,7 @@ export function createUiEncoder({ run, messageId, held, runsBefore }: UiMessageO
         return [{ type: 'text-delta', id: event.messageId, delta: event.delta }]
       case 'TEXT_MESSAGE_END':
         if (isBrokenOff(event.metadata)) isStepBroken = true
-        return [{ type: 'text-end', id: event.messageId }]
+        return [{ type: 'text-end', id: event.messageId }, ...sourcesOf(event)]
       case 'REASONING_MESSAGE_START':
         return [{ type: 'reasoning-start', id: event.messageId }]
       case 'REASONING_MESSAGE_CONTENT':
@@ -321,6 +346,8 @@ export function createUiEncoder({ run, messageId, held, runsBefore }: UiMessageO
         return [{ type: 'data-state', id: 'state', data: state }]
       case 'ACTIVITY_SNAPSHOT': {
         const { messageId: id, activityType: type, content } = event
+        // They are parts of the message already.
+        if (type === SOURCES) return []
         return [{ type: 'data-activity', id, data: { type, content } }]
       }
       case 'CUSTOM': {
@@ -377,6 +404,18 @@ export function createUiEncoder({ run, messageId, held, runsBefore }: UiMessageO
 }
 
 const DONE = { data: '[DONE]' }
+
+/** The client wants one for each source. */
+const OFFICE = 'application/vnd.openxmlformats-officedocument'
+const mediaTypes: ReadonlyMap<string, string> = new Map([
+  ['md', 'text/markdown'],
+  ['html', 'text/html'],
+  ['csv', 'text/csv'],
+  ['pdf', 'application/pdf'],
+  ['docx', `${OFFICE}.wordprocessingml.document`],
+  ['xlsx', `${OFFICE}.spreadsheetml.sheet`],
+  ['pptx', `${OFFICE}.presentationml.presentation`],
+])
 
 /** `interrupted`: the page sends nothing by itself to go on with a run that was stopped. */
 const FINISH: Partial<Record<ReturnType<typeof outcomeOf>, 'stop' | 'tool-calls' | 'interrupted'>> = {

@@ -1,6 +1,7 @@
 // What `useChat` of the AI SDK sends, and the chunks that it reads: UI message stream v1.
 
 import { z } from 'zod'
+import { SourceSchema } from '../shared/answer/sources.ts'
 
 /** Only the frame is checked here. What the parts of a message may be is decided where they are read: see `decode.ts`. */
 const UiMessageSchema = z.looseObject({
@@ -45,6 +46,10 @@ const UiMetadataSchema = z.object({
     .optional(),
   outcome: z.enum(['completed', 'cancelled', 'waiting', 'failed', 'interrupted']).optional(),
   error: z.object({ code: z.string(), message: z.string() }).optional(),
+  citationsNotFound: z
+    .array(z.int())
+    .optional()
+    .describe('Numbers that the answer cites and that nothing was found under.'),
 })
 
 /** A part of our own. With the same type and id, a later one takes the place of an earlier one. */
@@ -65,6 +70,16 @@ export const UiChunkSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('text-start'), id }),
   z.object({ type: z.literal('text-delta'), id, delta: z.string() }),
   z.object({ type: z.literal('text-end'), id }),
+  z
+    .object({
+      type: z.literal('source-document'),
+      sourceId: z.string(),
+      mediaType: z.string(),
+      title: z.string(),
+      filename: z.string(),
+      providerMetadata: z.object({ quarterdeck: SourceSchema }),
+    })
+    .describe('A passage that the answer cites.'),
   z.object({ type: z.literal('reasoning-start'), id }),
   z.object({ type: z.literal('reasoning-delta'), id, delta: z.string() }),
   z.object({ type: z.literal('reasoning-end'), id }),

@@ -3,8 +3,10 @@ import { type StoredMessage, textOf } from '../../domain/session/message.ts'
 import type { RunAnswer } from '../../domain/session/run-answer.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
 import type { SessionOverview } from '../../domain/session/session-overview.ts'
+import { citationsIn } from '../../domain/session/source.ts'
 import { filePartsOf } from '../../engine/files/run-files.ts'
 import { isSupervisedSession } from '../../supervision/sessions/take-step.ts'
+import { answerSources, sourcesView } from '../shared/answer/sources.ts'
 import { clientIdOf, sessionRow } from '../shared/request/session-row.ts'
 import { supervisionView } from '../shared/supervised/supervision-view.ts'
 import type { ChatResponse, Session, SessionMessage } from './schema.ts'
@@ -23,6 +25,7 @@ export function chatResponse(
       model,
       tool_calls: answer.toolCalls.map(({ name, arguments: args }) => ({ name, arguments: args })),
     },
+    ...answerSources(answer),
   }
 }
 
@@ -55,6 +58,7 @@ export function sessionMessage(message: StoredMessage): SessionMessage {
     content: contentOf(message),
     timestamp: isoTime(createdAt),
     agent_name: agentName ?? null,
+    ...sourcesView(role === 'assistant' ? citationsIn(message.metadata) : null),
   }
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { sourcesShape } from '../shared/answer/sources.ts'
 import { exampleWaiting, waitingShape } from '../shared/answer/waiting.ts'
 import { FeedbackSchema } from '../shared/request/feedback.ts'
 import { MessageSchema } from '../shared/request/message-limits.ts'
@@ -30,6 +31,7 @@ export const ChatResponseSchema = z
       model: z.string(),
       tool_calls: z.array(z.strictObject({ name: z.string(), arguments: z.record(z.string(), z.unknown()) })),
     }),
+    ...sourcesShape,
   })
   .meta({
     example: {
@@ -78,6 +80,7 @@ const SessionMessageSchema = z.strictObject({
   content: z.string(),
   timestamp: time,
   agent_name: z.string().nullable().describe('The agent that answered; null where none did.'),
+  ...sourcesShape,
   feedback: z.array(FeedbackSchema).exactOptional().describe('What people think of it, where somebody said so.'),
 })
 

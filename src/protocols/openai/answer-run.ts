@@ -27,6 +27,7 @@ import type { SentFile } from '../shared/request/sent-file.ts'
 import { askedBy } from '../shared/request/start-headers.ts'
 import type { AnswerFormat } from './answer-format.ts'
 import { type CallerTools, offeredTools } from './caller-tools.ts'
+import type { Embeddings } from './embed.ts'
 import { endingOf } from './ending.ts'
 import { firstNew, isFilled, newResults, type TakenTurns, type Turn, takeTurns } from './turns.ts'
 
@@ -35,6 +36,7 @@ export interface OpenAiDeps {
   clock: Pick<Clock, 'now'>
   ids: Ids
   attachments: Attachments
+  embeddings: Embeddings
 }
 
 export interface Ask {

@@ -1,6 +1,7 @@
 // The schemas of POST /v1/chat/completions. Parameters that the agent decides itself (temperature, …) and unknown ones are ignored.
 
 import { z } from 'zod'
+import { sourcesShape } from '../shared/answer/sources.ts'
 import { ChatFormatSchema } from './answer-format.ts'
 import { ChatToolsSchema, ToolChoiceSchema } from './caller-tools.ts'
 import { CallIdSchema, ContentSchema, MetadataSchema } from './content-schema.ts'
@@ -75,6 +76,7 @@ export const ChatCompletionSchema = z.object({
     }),
   ),
   usage: ChatUsageSchema.optional().describe('Absent if the model did not report its tokens.'),
+  ...sourcesShape,
 })
 export type ChatCompletion = z.infer<typeof ChatCompletionSchema>
 
@@ -105,5 +107,6 @@ export const ChatChunkSchema = z.object({
     }),
   ),
   usage: ChatUsageSchema.nullish(),
+  ...sourcesShape,
 })
 export type ChatChunk = z.infer<typeof ChatChunkSchema>

@@ -4,6 +4,8 @@ import type { ClientCall } from '../../domain/records/record.ts'
 import type { RunEventType, TerminalEvent } from '../../domain/session/event.ts'
 import type { RunRecord } from '../../domain/session/run.ts'
 import { BETWEEN_MESSAGES, type RunAnswer } from '../../domain/session/run-answer.ts'
+import { type Citations, citationsIn, joinedCitations } from '../../domain/session/source.ts'
+import { answerSources, type SourcesView, sourcesView } from '../shared/answer/sources.ts'
 import type { ClientCallEncoder } from './answer-run.ts'
 import type { ChatChunk, ChatCompletion } from './chat-schema.ts'
 import { type Ending, endingOf, endingOfEvent } from './ending.ts'
@@ -41,6 +43,7 @@ export function chatCompletion(run: Run, answer: RunAnswer, calls: readonly Clie
       },
     ],
     ...(usage === null ? {} : { usage }),
+    ...answerSources(answer),
   }
 }
 
@@ -54,6 +57,7 @@ const toolCallOf = ({ callId, tool, arguments: args }: ClientCall) => ({
 const READS: ReadonlySet<RunEventType> = new Set<RunEventType>([
   'RUN_STARTED',
   'TEXT_MESSAGE_CONTENT',
+  'TEXT_MESSAGE_END',
   'RUN_FINISHED',
   'RUN_ERROR',
 ])
@@ -62,12 +66,18 @@ export function createChatEncoder(run: Run, { includeUsage }: { includeUsage: bo
   const head = { ...headOf(run), object: 'chat.completion.chunk' } as const
   let speaking: string | null = null
   let calls: readonly ClientCall[] = []
+  const cited: (Citations | null)[] = []
 
-  const chunk = (delta: Choice['delta'], finish_reason: Choice['finish_reason'] = null): string =>
+  const chunk = (
+    delta: Choice['delta'],
+    finish_reason: Choice['finish_reason'] = null,
+    sources: SourcesView = {},
+  ): string =>
     JSON.stringify({
       ...head,
       choices: [{ index: 0, delta, logprobs: null, finish_reason }],
       ...(includeUsage ? { usage: null } : {}),
+      ...sources,
     } satisfies ChatChunk)
   // There is one per token, so everything but the text is made once.
   const [before = '', after = ''] = chunk({ content: MARK }).split(JSON.stringify(MARK))
@@ -92,7 +102,8 @@ export function createChatEncoder(run: Run, { includeUsage }: { includeUsage: bo
     const total: ChatChunk = { ...head, choices: [], usage: chatUsage(event.usage) }
     // Only now is it certain which calls the caller has to run: the agent corrects invalid calls itself.
     const called = ending.kind === 'calls' ? calls.flatMap(callChunks) : []
-    return [...called, chunk({}, finishReason(ending)), ...(includeUsage ? [JSON.stringify(total)] : []), DONE]
+    const sources = sourcesView(joinedCitations(cited))
+    return [...called, chunk({}, finishReason(ending), sources), ...(includeUsage ? [JSON.stringify(total)] : []), DONE]
   }
 
   return {
@@ -106,6 +117,9 @@ export function createChatEncoder(run: Run, { includeUsage }: { includeUsage: bo
           return [{ data: chunk({ role: 'assistant', content: '' }) }]
         case 'TEXT_MESSAGE_CONTENT':
           return [{ data: say(event.messageId, event.delta) }]
+        case 'TEXT_MESSAGE_END':
+          cited.push(citationsIn(event.metadata))
+          return []
         case 'RUN_FINISHED':
         case 'RUN_ERROR':
           return end(event).map((data) => ({ data }))

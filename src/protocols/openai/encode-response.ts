@@ -3,6 +3,7 @@
 import type { ClientCall } from '../../domain/records/record.ts'
 import type { RunEventType, TerminalEvent } from '../../domain/session/event.ts'
 import { isBrokenOff } from '../../domain/session/run-answer.ts'
+import { type Citations, citationsIn } from '../../domain/session/source.ts'
 import type { SseEvent } from '../../http/sse.ts'
 import type { ClientCallEncoder } from './answer-run.ts'
 import { endingOfEvent } from './ending.ts'
@@ -51,15 +52,20 @@ export function createResponseEncoder(run: ResponseRun, asked: Asked): ClientCal
     return [{ event: 'response.output_text.delta', data }]
   }
 
-  function finish(status: OutputMessage['status']): SseEvent[] {
+  function finish(status: OutputMessage['status'], citations: Citations | null): SseEvent[] {
     if (current === null) return []
     const { messageId, text } = current
     current = null
-    const item = outputItem(run, messageId, text, status)
+    const part = outputText(text, citations)
+    const item = outputItem(run, messageId, text, status, citations)
     output[output.length - 1] = item
+    const { annotations } = part
     return [
+      ...annotations.map((annotation, annotation_index) =>
+        frame({ type: 'response.output_text.annotation.added', ...place(item), annotation_index, annotation }),
+      ),
       frame({ type: 'response.output_text.done', ...place(item), text, logprobs: [] }),
-      frame({ type: 'response.content_part.done', ...place(item), part: outputText(text) }),
+      frame({ type: 'response.content_part.done', ...place(item), part }),
       frame({ type: 'response.output_item.done', output_index: output.length - 1, item }),
     ]
   }
@@ -81,7 +87,7 @@ export function createResponseEncoder(run: ResponseRun, asked: Asked): ClientCal
   function end(event: TerminalEvent): SseEvent[] {
     const ending = endingOfEvent(run, event)
     // A message is open only if the end was made for this reader: the server stops, or the stream broke.
-    const closing = finish('incomplete')
+    const closing = finish('incomplete', null)
     // Only now is it certain which calls the caller has to run: the agent corrects invalid calls itself.
     if (ending.kind === 'calls') closing.push(...calls.flatMap(callEvents))
     const response = responseObject(run, asked, { ending, output, usage: event.usage })
@@ -104,7 +110,7 @@ export function createResponseEncoder(run: ResponseRun, asked: Asked): ClientCal
         case 'TEXT_MESSAGE_CONTENT':
           return say(event.delta)
         case 'TEXT_MESSAGE_END':
-          return finish(isBrokenOff(event.metadata) ? 'incomplete' : 'completed')
+          return finish(isBrokenOff(event.metadata) ? 'incomplete' : 'completed', citationsIn(event.metadata))
         case 'RUN_FINISHED':
         case 'RUN_ERROR':
           return end(event)

@@ -4,10 +4,11 @@ import type { ClientCall } from '../../domain/records/record.ts'
 import type { TokenUsage } from '../../domain/session/event.ts'
 import type { RunRecord } from '../../domain/session/run.ts'
 import type { RunAnswer } from '../../domain/session/run-answer.ts'
+import { type Citations, citedPlaces } from '../../domain/session/source.ts'
 import { formatView } from './answer-format.ts'
 import type { ResponseRequest } from './decode.ts'
 import { type Ending, endingOf } from './ending.ts'
-import type { OutputCall, OutputItem, OutputMessage, ResponseObject } from './response-schema.ts'
+import type { Annotation, OutputCall, OutputItem, OutputMessage, ResponseObject } from './response-schema.ts'
 import { responseUsage } from './usage.ts'
 import { callItemId, itemId, responseId } from './wire-ids.ts'
 
@@ -36,8 +37,8 @@ export function endedResponse(
   const ending = endingOf(run, answer)
   const last = answer.messages.length - 1
   const isBroken = ending.kind === 'cut' || ending.kind === 'filtered'
-  const said = answer.messages.map(({ id, text }, i) =>
-    outputItem(run, id, text, isBroken && i === last ? 'incomplete' : 'completed'),
+  const said = answer.messages.map(({ id, text, citations = null }, i) =>
+    outputItem(run, id, text, isBroken && i === last ? 'incomplete' : 'completed', citations),
   )
   const output = [...said, ...calls.map(outputCall)]
   return responseObject(run, asked, { ending, output, usage: answer.usage })
@@ -83,9 +84,10 @@ export function outputItem(
   messageId: string,
   text: string,
   status: OutputMessage['status'],
+  citations: Citations | null = null,
 ): OutputMessage {
   const id = itemId({ runId: run.id, messageId })
-  return { id, type: 'message', status, role: 'assistant', content: [outputText(text)] }
+  return { id, type: 'message', status, role: 'assistant', content: [outputText(text, citations)] }
 }
 
 export const outputCall = ({ id, callId, tool, arguments: args }: ClientCall): OutputCall => ({
@@ -97,12 +99,20 @@ export const outputCall = ({ id, callId, tool, arguments: args }: ClientCall): O
   arguments: args,
 })
 
-export const outputText = (text: string): OutputMessage['content'][number] => ({
+export const outputText = (text: string, citations: Citations | null = null): OutputMessage['content'][number] => ({
   type: 'output_text',
   text,
-  annotations: [],
+  annotations: citations === null ? [] : annotationsOf(text, citations),
   logprobs: [],
 })
+
+function annotationsOf(text: string, { sources }: Citations): Annotation[] {
+  const byNumber = new Map(sources.map((source) => [source.number, source]))
+  return citedPlaces(text).flatMap(({ number, index }) => {
+    const source = byNumber.get(number)
+    return source === undefined ? [] : { type: 'file_citation', file_id: source.id, filename: source.file, index }
+  })
+}
 
 const STATUS = {
   complete: 'completed',

@@ -80,10 +80,15 @@ export const ResponseRequestSchema = z.object({
   text: z.object({ format: ResponseFormatSchema }).nullish(),
 })
 
+const AnnotationSchema = z
+  .object({ type: z.literal('file_citation'), file_id: z.string(), filename: z.string(), index: z.int() })
+  .describe('A passage that the text cites. `index`: where in the text.')
+export type Annotation = z.infer<typeof AnnotationSchema>
+
 const OutputTextSchema = z.object({
   type: z.literal('output_text'),
   text: z.string(),
-  annotations: z.array(z.never()),
+  annotations: z.array(AnnotationSchema),
   logprobs: z.array(z.never()),
 })
 
@@ -189,6 +194,11 @@ export const ResponseEventSchema = z.discriminatedUnion('type', [
   event('response.output_item.added', { ...ofItem, item: OutputItemSchema }),
   event('response.content_part.added', { ...ofPart, part: OutputTextSchema }),
   event('response.output_text.delta', { ...ofPart, delta: z.string(), ...noLogprobs }),
+  event('response.output_text.annotation.added', {
+    ...ofPart,
+    annotation_index: z.int(),
+    annotation: AnnotationSchema,
+  }),
   event('response.output_text.done', { ...ofPart, text: z.string(), ...noLogprobs }),
   event('response.content_part.done', { ...ofPart, part: OutputTextSchema }),
   event('response.function_call_arguments.delta', { ...ofItem, item_id: z.string(), delta: z.string() }),

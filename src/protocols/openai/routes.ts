@@ -1,7 +1,7 @@
-// OpenAI's API for our agents: chat completions, responses, models. An agent is a model here.
+// OpenAI's API for our agents: chat completions, responses, embeddings, models. An agent is a model here.
 
 import { z } from 'zod'
-import { type ErrorCode, runNotFound } from '../../domain/errors.ts'
+import { type ErrorCode, modelErrors, runNotFound } from '../../domain/errors.ts'
 import type { RunRecord } from '../../domain/session/run.ts'
 import type { Reply, Request, Route } from '../../http/route.ts'
 import { fileErrors, runErrors, startErrors } from '../shared/answer/error-lists.ts'
@@ -11,6 +11,8 @@ import { routeHeads } from '../shared/route-heads.ts'
 import { createAnswerRun, type NamedSession, type OpenAiDeps } from './answer-run.ts'
 import { ChatChunkSchema, ChatCompletionSchema, ChatRequestSchema } from './chat-schema.ts'
 import { decodeChat, decodeResponse, type ResponseRequest } from './decode.ts'
+import { createEmbed } from './embed.ts'
+import { EmbeddingListSchema, EmbeddingRequestSchema } from './embedding-schema.ts'
 import { chatCompletion, createChatEncoder } from './encode-chat.ts'
 import { createResponseEncoder } from './encode-response.ts'
 import { encodeShown, shownAnswer, shownText } from './ending.ts'
@@ -44,6 +46,17 @@ const answerErrors: readonly ErrorCode[] = [
   ...fileErrors,
   'not_available_yet',
   ...runErrors.filter((code) => code !== 'model_refused'),
+]
+
+const embeddingErrors: readonly ErrorCode[] = [
+  'invalid_request',
+  'malformed_json',
+  'unsupported_media_type',
+  'body_too_large',
+  'request_timeout',
+  'agent_not_found',
+  'rate_limited',
+  ...modelErrors.filter((code) => code.startsWith('model_')),
 ]
 
 const TAG = 'OpenAI'
@@ -294,6 +307,27 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
         errors: ['run_not_found', 'conflict', 'storage_full', 'storage_failed'],
       }),
       handle: remove,
+    },
+    {
+      ...post,
+      path: '/v1/embeddings',
+      body: 'message',
+      summary: "Texts as vectors, in the shape of OpenAI's embeddings",
+      describe: () => ({
+        tag: TAG,
+        description:
+          'Asks the embedding with which an agent searches its documents. Texts are embedded as passages are. What it costs is not part of `GET /usage`.',
+        body: {
+          schema: EmbeddingRequestSchema,
+          examples: {
+            text: { model: 'assistant', input: 'How many days of leave are there?' },
+            texts: { model: 'text-embedding-3-small', input: ['One', 'Two'], encoding_format: 'base64' },
+          },
+        },
+        responses: { 200: json('A vector for each text, in order.', EmbeddingListSchema) },
+        errors: embeddingErrors,
+      }),
+      handle: createEmbed(deps),
     },
     {
       ...get,

@@ -53,6 +53,7 @@ export function openEngineWithFiles(options: TestEngineOptions = {}) {
     keys,
     maskText: createMask([]),
     links: createFileLinks({ keys, basePath: '' }),
+    embeddings: { of: async () => null },
     /** Number of different files in the folder. */
     async kept(): Promise<number> {
       const found = await readdir(dir, { recursive: true, withFileTypes: true }).catch(() => [])

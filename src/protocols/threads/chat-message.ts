@@ -1,11 +1,14 @@
 // Encodes the messages of a thread.
 
 import { isoTime } from '../../domain/clock.ts'
+import { isRecord } from '../../domain/is-record.ts'
 import { jsonIn } from '../../domain/json-in.ts'
 import { type StoredMessage, textOf } from '../../domain/session/message.ts'
 import type { RunRecord } from '../../domain/session/run.ts'
 import { type AnswerToolCall, durationIn, parseArguments, type RunAnswer } from '../../domain/session/run-answer.ts'
+import { citationsIn } from '../../domain/session/source.ts'
 import { jsonProblem } from '../../json/json-limits.ts'
+import { answerSources, sourcesView } from '../shared/answer/sources.ts'
 import type { ChatMessage, ToolUse } from './schema.ts'
 
 type Metadata = Record<string, unknown>
@@ -19,7 +22,10 @@ export function requestMetadata({ input }: Pick<RunRecord, 'input'>): Metadata {
 export function answerMessage(answer: RunAnswer, timestamp: number, metadata: Metadata): ChatMessage {
   return {
     role: 'assistant',
-    ...spoken(answer.text, metadata),
+    ...spoken(answer.text, {
+      ...metadata,
+      ...answerSources(answer),
+    }),
     timestamp: isoTime(timestamp),
     tool_calls: answer.toolCalls.length === 0 ? null : answer.toolCalls.map(toolUse),
   }
@@ -39,7 +45,7 @@ export function historyMessages(
   return messages.map((message): ChatMessage => {
     const { role, runId, createdAt, toolCalls = [] } = message
     const half = message.brokenOff === true ? { broken_off: true } : {}
-    const metadata = { ...metadataOf.get(runId), ...message.metadata, ...half }
+    const metadata = { ...metadataOf.get(runId), ...ownMetadata(message), ...half }
     const content = textOf(message.content)
     return {
       role: role === 'assistant' || role === 'tool' ? role : 'user',
@@ -53,6 +59,15 @@ export function historyMessages(
             ),
     }
   })
+}
+
+/** Sources stand where a client of these routes looks for them. */
+function ownMetadata({ role, metadata }: StoredMessage): Metadata | undefined {
+  const citations = role === 'assistant' ? citationsIn(metadata) : null
+  if (citations === null) return metadata
+  const { citations: _shown, ...own } = isRecord(metadata?.quarterdeck) ? metadata.quarterdeck : {}
+  const { quarterdeck: _all, ...others } = metadata ?? {}
+  return { ...others, ...(Object.keys(own).length === 0 ? {} : { quarterdeck: own }), ...sourcesView(citations) }
 }
 
 /** Without its result if that is on another page. */

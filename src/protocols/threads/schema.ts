@@ -66,7 +66,9 @@ const ChatMessageSchema = z.strictObject({
   content: z.string().describe('An empty answer is " " with `metadata.empty`.'),
   timestamp: time,
   tool_calls: z.array(ToolUseSchema).nullable(),
-  metadata: MetadataSchema.describe('Metadata of the request.'),
+  metadata: MetadataSchema.describe(
+    'Metadata of the request; of an answer that cites also its `sources`, as in §3, and `citations_not_found`.',
+  ),
 })
 
 export const ThreadAnswerSchema = z

@@ -3,10 +3,18 @@
 
 import type { Passage } from '../../domain/knowledge/passage.ts'
 
-/** Each method works on one index: the name of a set of sources with one way of reading them. */
+/**
+ * Each method works on one index: the name of a set of sources with one way of reading them. Any text can be stored and comes back as it
+ * was. Orders are by UTF-8 byte; what is not well-formed Unicode, or has a NUL, comes first.
+ */
 export interface KnowledgeStore extends KnownFiles, PassageRows, PassageVectors {
+  /** Frees what is held for speed. */
+  rest(): void
   close(): Promise<void>
 }
+
+/** A longer path is refused with `invalid_request`. In UTF-8; what is not well-formed takes more. */
+export const MOST_PATH_BYTES = 2_000
 
 /** A file as it was when it was read. */
 export interface KnownFile {
@@ -26,6 +34,10 @@ export interface NewDocument {
   passages: readonly NewPassage[]
 }
 
+/**
+ * An id stands for all that a passage says: where two documents have the same id, or one has it twice, they share the passage, and it is
+ * found and counted once. Ids and digests are ASCII.
+ */
 export interface NewPassage extends Omit<Passage, 'file'> {
   /** It goes on where the passage before it ends: in the same list, table or code. */
   continues: boolean
@@ -47,17 +59,20 @@ export interface IndexFigures {
   length: number
   /** Passages that have a vector. */
   embedded: number
+  /** In order. */
   languages: readonly string[]
 }
 
 export interface KnownFiles {
-  /** In the order of their paths (by UTF-16 unit), after `after`. */
+  /** In the order of their paths, after `after`. */
   files(index: string, after: string, limit: number): Promise<KnownFile[]>
   /** Of these documents, those that are known. */
   known(index: string, documents: readonly string[]): Promise<Set<string>>
   /**
    * Replaces what is kept of a file, in one transaction: no search ever finds a part of it, or the old and the new. `document`: what
    * `file.document` names, if it may be unknown. A document that no file has any more goes in the same transaction.
+   *
+   * Throws `conflict` and changes nothing if `document` is null and what `file.document` names is unknown.
    */
   put(index: string, file: KnownFile, document: NewDocument | null): Promise<void>
   /** In one transaction. */
@@ -65,14 +80,14 @@ export interface KnownFiles {
   figures(index: string): Promise<IndexFigures>
   /** Files with a problem, in the order of their paths. */
   problems(index: string, limit: number): Promise<KnownFile[]>
-  /** The names of all indexes. */
+  /** The names of all indexes, in order. An index is there from its first `put` or `putVectors` until it is cleared. */
   indexes(): Promise<string[]>
   clear(index: string): Promise<void>
 }
 
 export interface WeightedTerm {
   term: number
-  /** A whole number, so that sums are the same in every store. */
+  /** A whole number above 0, so that sums are the same in every store. */
   weight: number
 }
 
@@ -104,9 +119,9 @@ export interface PassageRows {
     counted: readonly number[],
     most: number,
   ): Promise<Candidate[]>
-  /** In the order of `ids`, without the unknown. Of several files with the same content, the first by path. */
+  /** In the order of `ids`, without the unknown. Of several files that say it, the first by path. */
   passages(index: string, ids: readonly string[]): Promise<KnownPassage[]>
-  /** The passage with up to so many before and after it in its document, in order. Empty: it is unknown. */
+  /** The passage with up to so many before and after it in that file, in order. Empty: it is unknown. */
   around(index: string, id: string, before: number, after: number): Promise<KnownPassage[]>
 }
 
@@ -120,13 +135,13 @@ export interface NewVector {
 }
 
 export interface PassageVectors {
-  /** Passages without a vector, each digest once. */
+  /** Passages without a vector, each digest once, in their order. */
   unembedded(index: string, limit: number): Promise<{ digest: string; headings: readonly string[]; text: string }[]>
-  /** All must have the same dimensions as those that are kept. */
+  /** Replaces those with the same digest. Throws `conflict`, and stores none, if one has other dimensions than those that are kept. */
   putVectors(index: string, vectors: readonly NewVector[]): Promise<void>
   /** Null: there are none. */
   dimensions(index: string): Promise<number | null>
-  /** The passages whose codes differ in the fewest bits; equal ones by id. */
+  /** The passages whose codes differ in the fewest bits; equal ones by id. Empty if the kept codes have another length. */
   nearest(index: string, code: Uint8Array, most: number): Promise<string[]>
   /** Without the unknown. */
   bytesOf(index: string, ids: readonly string[]): Promise<Map<string, Int8Array>>

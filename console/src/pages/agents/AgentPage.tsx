@@ -16,6 +16,7 @@ import { Tabs } from '../../parts/Tabs.tsx'
 import { AgentFigures } from './AgentFigures.tsx'
 import { AgentFile } from './AgentFile.tsx'
 import styles from './AgentPage.module.css'
+import { Documents } from './Documents.tsx'
 import { McpSignIns } from './McpSignIns.tsx'
 import { SkillList } from './SkillList.tsx'
 import { TestCases } from './TestCases.tsx'
@@ -69,6 +70,7 @@ export function AgentPage({ name }: { name: string }) {
             <>
               <About agent={data} />
               <McpSignIns agent={name} />
+              <Documents agent={name} />
               <AgentFigures agent={name} />
               {data.skills.length > 0 && <SkillList skills={data.skills} />}
               {data.host === null && <ToolList tools={data.tools} />}

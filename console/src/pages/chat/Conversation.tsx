@@ -139,6 +139,7 @@ function Talking({ id, isKnown, log }: { id: string; isKnown: boolean; log: Log 
     versions: branch.versions,
     turnTo: branch.turnTo,
     sessionId: isKnown ? id : null,
+    agent: session.data?.agent ?? null,
   }
   return (
     <ChatLayout

@@ -47,6 +47,7 @@ export default function TranscriptTab({ session }: { session: Session }) {
           versions,
           turnTo,
           sessionId: session.session_id,
+          agent: session.agent,
         }}
       >
         <Transcript

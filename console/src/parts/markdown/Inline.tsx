@@ -1,5 +1,5 @@
 import type { MarkedToken, Token } from 'marked'
-import { Fragment, type ReactNode } from 'react'
+import { createContext, Fragment, type ReactNode, useContext } from 'react'
 import { WarningIcon } from '../icons.ts'
 import { ProseText } from '../ProseText.tsx'
 import { Box } from './BlockView.tsx'
@@ -53,7 +53,7 @@ function drawInline(token: MarkedToken, depth: number): ReactNode {
       )
     case 'text':
       if (token.tokens !== undefined) return inside(token.tokens)
-      return <ProseText text={withoutReferences(token.text)} />
+      return <Words text={withoutReferences(token.text)} />
     case 'escape':
       return token.text
     default:
@@ -61,6 +61,13 @@ function drawInline(token: MarkedToken, depth: number): ReactNode {
       return <ProseText text={token.raw} />
   }
 }
+
+export const plainWords = (text: string): ReactNode => <ProseText text={text} />
+
+/** How words are drawn. Not those in code. */
+export const WordsContext = createContext(plainWords)
+
+const Words = ({ text }: { text: string }) => useContext(WordsContext)(text)
 
 /** The text, and beside it where one would go. Only the address is a link, so that nobody is led elsewhere by a text. */
 function Link({ address, text, children }: { address: string; text: string; children: ReactNode }) {

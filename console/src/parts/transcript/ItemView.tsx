@@ -1,8 +1,9 @@
-import { memo, type ReactNode, Suspense, useContext } from 'react'
+import { memo, type ReactNode, Suspense, useContext, useState } from 'react'
 import type { AnswerItem, ReasoningItem, TranscriptItem } from '../../data/transcript.ts'
 import { CutText } from '../CutText.tsx'
 import { ThinkIcon } from '../icons.ts'
 import { lazyPart, Nothing } from '../lazy-part.tsx'
+import { plainWords, WordsContext } from '../markdown/Inline.tsx'
 import { Markdown } from '../markdown/Markdown.tsx'
 import { Loading } from '../States.tsx'
 import { duration } from '../Time.tsx'
@@ -46,6 +47,7 @@ const OwnActions = lazyPart(async () => ({ default: (await actions()).OwnActions
 const Versions = lazyPart(async () => ({ default: (await actions()).Versions }), Nothing)
 const ToolCard = lazyPart(() => import('./ToolCard.tsx'))
 const Activity = lazyPart(() => import('./ActivityLine.tsx'))
+const Sources = lazyPart(() => import('./Sources.tsx'), Nothing)
 const RunEnd = lazyPart(() => import('./RunEnd.tsx'))
 const QuestionLine = lazyPart(() => import('./QuestionLine.tsx'))
 
@@ -108,11 +110,19 @@ interface AnswerProps {
 
 /** What the agent says. */
 function Answer({ item, piece, hasActions, isNewest }: AnswerProps) {
+  const [drawWords, setDrawWords] = useState(() => plainWords)
   if (item.isDone && item.text === '') return null
   return (
     <section className={styles.answer}>
       {piece?.isFirst !== false && <h2 className="unseen">Answer</h2>}
-      <Markdown text={piece?.text ?? item.text} isWriting={!item.isDone && piece?.isLast !== false} />
+      <WordsContext value={drawWords}>
+        <Markdown text={piece?.text ?? item.text} isWriting={!item.isDone && piece?.isLast !== false} />
+      </WordsContext>
+      {item.cites !== undefined && (
+        <Suspense fallback={null}>
+          <Sources content={item.cites} hasCards={piece?.isLast !== false} onWords={setDrawWords} />
+        </Suspense>
+      )}
       {item.tried !== undefined && piece?.isLast !== false && (
         <p className={styles.broken}>
           Tried with <VisibleText text={item.tried} inline isRaw />

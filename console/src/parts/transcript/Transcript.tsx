@@ -1,8 +1,11 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type ReactNode, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import { type ReactNode, Suspense, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import type { TranscriptItem } from '../../data/transcript.ts'
 import { Button } from '../Button.tsx'
 import { NewestIcon } from '../icons.ts'
+import { lazyPart } from '../lazy-part.tsx'
+import type { Source } from './citations.ts'
+import { OpenSourceContext } from './conversation.ts'
 import { actions, ItemView } from './ItemView.tsx'
 import { OpenRowsContext } from './open-rows.ts'
 import { createPieces, type Line } from './pieces.ts'
@@ -45,6 +48,7 @@ export function Transcript({
   isMarked = true,
 }: TranscriptProps) {
   const box = useRef<HTMLDivElement>(null)
+  const [source, openSource] = useState<Source | null>(null)
   const openRows = useRef(new Map<string, boolean>())
   /** Written when the reader scrolls, read when the content changes. */
   const isFollowing = useRef(goTo === null)
@@ -147,42 +151,49 @@ export function Transcript({
   return (
     <OpenRowsContext value={openRows.current}>
       <div className={styles.frame}>
-        <div ref={box} className={styles.box} tabIndex={0} role="list" aria-label={label} onScroll={onScroll}>
-          <div className={styles.all} style={{ height: rows.getTotalSize() }} role="presentation">
-            {hasEarlier && <p className={styles.earlier}>Loading earlier messages…</p>}
-            {shown.map(({ index, key, start }) => {
-              const line = lines[index]
-              const item = line?.item
-              return (
-                <div
-                  key={key}
-                  ref={rows.measureElement}
-                  data-index={index}
-                  className={styles.row}
-                  data-wanted={(isMarked && goTo !== null && line?.key === goTo) || undefined}
-                  style={{ transform: `translateY(${start}px)` }}
-                  role="listitem"
-                  aria-setsize={hasEarlier ? -1 : count}
-                  aria-posinset={index + 1}
-                >
-                  <div className={styles.column}>
-                    {item === undefined ? (
-                      footer
-                    ) : (
-                      <ItemView
-                        item={item}
-                        isDocked={item.type === 'question' && docked.has(item.interrupt.id)}
-                        isLastOfTurn={isLastOfTurn(lines[index + 1]?.item)}
-                        piece={line?.piece ?? null}
-                        isNewest={item.key === newest}
-                      />
-                    )}
+        <OpenSourceContext value={openSource}>
+          <div ref={box} className={styles.box} tabIndex={0} role="list" aria-label={label} onScroll={onScroll}>
+            <div className={styles.all} style={{ height: rows.getTotalSize() }} role="presentation">
+              {hasEarlier && <p className={styles.earlier}>Loading earlier messages…</p>}
+              {shown.map(({ index, key, start }) => {
+                const line = lines[index]
+                const item = line?.item
+                return (
+                  <div
+                    key={key}
+                    ref={rows.measureElement}
+                    data-index={index}
+                    className={styles.row}
+                    data-wanted={(isMarked && goTo !== null && line?.key === goTo) || undefined}
+                    style={{ transform: `translateY(${start}px)` }}
+                    role="listitem"
+                    aria-setsize={hasEarlier ? -1 : count}
+                    aria-posinset={index + 1}
+                  >
+                    <div className={styles.column}>
+                      {item === undefined ? (
+                        footer
+                      ) : (
+                        <ItemView
+                          item={item}
+                          isDocked={item.type === 'question' && docked.has(item.interrupt.id)}
+                          isLastOfTurn={isLastOfTurn(lines[index + 1]?.item)}
+                          piece={line?.piece ?? null}
+                          isNewest={item.key === newest}
+                        />
+                      )}
+                    </div>
                   </div>
-                </div>
-              )
-            })}
+                )
+              })}
+            </div>
           </div>
-        </div>
+        </OpenSourceContext>
+        {source !== null && (
+          <Suspense>
+            <PassageDialog source={source} onClose={() => openSource(null)} />
+          </Suspense>
+        )}
         {!isAtEnd && (
           <div className={styles.toEnd}>
             <Button icon={<NewestIcon />} onClick={toEnd}>
@@ -197,6 +208,8 @@ export function Transcript({
 
 /** What follows belongs to another turn. */
 const isLastOfTurn = (next: TranscriptItem | undefined): boolean => next === undefined || next.type === 'user'
+
+const PassageDialog = lazyPart(() => import('./PassageDialog.tsx'))
 
 const NONE: ReadonlySet<string> = new Set()
 

@@ -1,5 +1,6 @@
 import { createContext } from 'react'
 import type { UserItem } from '../../data/transcript.ts'
+import type { Source } from './citations.ts'
 
 /** What can be done with the items of a conversation. Null: not here, or not now. */
 export interface Conversation {
@@ -11,6 +12,8 @@ export interface Conversation {
   turnTo: (key: string) => void
   /** Whose messages can be linked to and answers judged. */
   sessionId: string | null
+  /** Whose documents an answer cites. Null: not known yet. */
+  agent: string | null
 }
 
 export const ConversationContext = createContext<Conversation>({
@@ -19,7 +22,11 @@ export const ConversationContext = createContext<Conversation>({
   versions: new Map(),
   turnTo: () => {},
   sessionId: null,
+  agent: null,
 })
 
 /** Puts words into the field for the next message. Nothing is sent. Null: there is no such field. */
 export const SuggestContext = createContext<((text: string) => void) | null>(null)
+
+/** Opens what an answer cites. The answer itself may scroll out of the page meanwhile. */
+export const OpenSourceContext = createContext<(source: Source) => void>(() => {})

@@ -22,6 +22,21 @@ describe('an AG-UI event for the terminal', () => {
     ])
   })
 
+  test('about sources has a line for each', () => {
+    const sources = [
+      { number: 2, file: 'leave.md', heading: 'Leave > Pay', text: 'Pay.', line: 3 },
+      { number: 1, file: 'all.pdf', page: 4, text: '', changed: true },
+    ]
+    const shown = (content: unknown) => decode({ type: 'ACTIVITY_SNAPSHOT', activityType: 'SOURCES', content })
+    expect([shown({ sources, not_found: [7] }), shown(null)]).toEqual([
+      {
+        type: 'sources',
+        lines: ['[2] leave.md, Leave > Pay', '[1] all.pdf, page 4 (changed since)', 'Not found: [7]'],
+      },
+      { type: 'sources', lines: [] },
+    ])
+  })
+
   test('about progress is one line, whichever parts it has', () => {
     const progress = (content: unknown) => decode({ type: 'ACTIVITY_SNAPSHOT', activityType: 'PROGRESS', content })
 

@@ -2,6 +2,7 @@
 
 import type { Approval } from '../../../client/client.ts'
 import { isRecord } from '../../../domain/is-record.ts'
+import { SOURCES } from '../../../domain/session/source.ts'
 
 export type ChatEvent =
   | { type: 'started'; runId: string }
@@ -13,6 +14,8 @@ export type ChatEvent =
   | { type: 'tool_args'; id: string; delta: string }
   | Said<{ type: 'tool_result'; id: string; content: string }>
   | { type: 'progress'; text: string }
+  /** What the message before it cites, one line each. */
+  | { type: 'sources'; lines: string[] }
   /** The person's yes is one of several that are needed. */
   | { type: 'counted'; yeses: number; needed: number }
   | RunEnd
@@ -48,7 +51,7 @@ export function decodeChatEvent(value: unknown): ChatEvent | null {
     case 'TOOL_CALL_RESULT':
       return { type: 'tool_result', id: text('toolCallId'), content: text('content'), ...by }
     case 'ACTIVITY_SNAPSHOT':
-      return event.activityType === 'PROGRESS' ? { type: 'progress', text: progressText(fields(event.content)) } : null
+      return activity(event.activityType, fields(event.content))
     case 'RUN_FINISHED':
       return finished(fields(event.outcome))
     case 'RUN_ERROR':
@@ -56,6 +59,24 @@ export function decodeChatEvent(value: unknown): ChatEvent | null {
     default:
       return null
   }
+}
+
+function activity(type: unknown, content: Record<string, unknown>): ChatEvent | null {
+  if (type === 'PROGRESS') return { type: 'progress', text: progressText(content) }
+  if (type !== SOURCES) return null
+  const lines = list(content.sources).map((one) => sourceLine(fields(one)))
+  const missing = list(content.not_found).map((number) => `[${number}]`)
+  return { type: 'sources', lines: missing.length === 0 ? lines : [...lines, `Not found: ${missing.join(' ')}`] }
+}
+
+function sourceLine(source: Record<string, unknown>): string {
+  const { number, page, slide, changed } = source
+  const places = [
+    textIn(source, 'file'),
+    typeof page === 'number' ? `page ${page}` : typeof slide === 'number' ? `slide ${slide}` : textIn(source, 'sheet'),
+    textIn(source, 'heading'),
+  ]
+  return `[${number}] ${places.filter((one) => one !== '').join(', ')}${changed === true ? ' (changed since)' : ''}`
 }
 
 export const endsRun = (event: ChatEvent): event is RunEnd => event.type === 'finished' || event.type === 'failed'

@@ -110,6 +110,9 @@ export function createChatView(io: Io): ChatView {
           stdout.write(`${CLEAR_LINE}${style.dim(terminalLine(event.text, width()))}`)
           atLineStart = false
           break
+        case 'sources':
+          if (rich) for (const line of event.lines) note(terminalLine(line, width()))
+          break
         case 'counted':
           note(`${event.yeses} of ${event.needed} people have said yes. It waits for somebody else.`)
           break

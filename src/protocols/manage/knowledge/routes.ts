@@ -21,8 +21,8 @@ import {
   KnowledgeIndexSchema,
   KnowledgeQuerySchema,
   PassageListSchema,
-  type WireKnowledgeIndex,
-  type WirePassage,
+  type KnowledgeIndex as WireKnowledgeIndex,
+  type Passage as WirePassage,
 } from './schema.ts'
 
 export interface KnowledgeRoutesDeps {
@@ -53,6 +53,16 @@ export function createKnowledgeRoutes({ knowledge, agents }: KnowledgeRoutesDeps
         ? `The agent ${JSON.stringify(agent)} has no documents: it has no tool of type knowledge.`
         : `The agent ${agent} has no documents named ${JSON.stringify(name)}. It has: ${ofAgent.map(({ tool }) => tool.name).join(', ')}.`,
     )
+  }
+
+  /** What an answer of this agent may cite: its own documents, and those of agents that it calls or hands over to. */
+  function citableBy(agent: string): KnowledgeToolSettings[] {
+    const reached = new Set([agent])
+    for (const name of reached) {
+      const { tools = [] } = agents.find((one) => one.name === name) ?? {}
+      for (const tool of tools) if (tool.type === 'agent') reached.add(tool.agent)
+    }
+    return [...reached].flatMap((name) => uses.flatMap((one) => (one.agent === name ? [one.tool] : [])))
   }
 
   async function viewOf(index: KnowledgeIndex): Promise<WireKnowledgeIndex> {
@@ -100,12 +110,14 @@ export function createKnowledgeRoutes({ knowledge, agents }: KnowledgeRoutesDeps
   async function read({ principal, query, params: { id = '' } }: Request, reply: Reply): Promise<void> {
     const agent = query.get('agent') ?? ''
     refuseOtherAgent(principal.agent, agent)
-    const tool = toolIn(agent, query.get('tool') ?? undefined)
-    const found = await indexOf(tool).around(id, countIn(query, 'before'), countIn(query, 'after'))
-    if (found.length === 0) {
-      throw new ServerError('record_not_found', 'The documents do not say this any more, or they are being read again.')
+    const name = query.get('tool') ?? undefined
+    const [before, after] = [countIn(query, 'before'), countIn(query, 'after')]
+    const tools = citableBy(agent).filter((tool) => name === undefined || tool.name === name)
+    for (const tool of tools.length === 0 ? [toolIn(agent, name)] : tools) {
+      const found = await indexOf(tool).around(id, before, after)
+      if (found.length > 0) return reply.json(200, { passages: found.map(passageView) })
     }
-    reply.json(200, { passages: found.map(passageView) })
+    throw new ServerError('record_not_found', 'The documents do not say this any more, or they are being read again.')
   }
 
   const byId = ({ params: { id = '' } }: Request): KnowledgeIndex => {
@@ -171,7 +183,12 @@ export function createKnowledgeRoutes({ knowledge, agents }: KnowledgeRoutesDeps
         params: { id: z.string().describe('`id` of a source.') },
         query: {
           agent: z.string().min(1).max(128).describe('The agent that cites it.'),
-          tool: z.string().min(1).max(128).optional().describe('Default: the first that has documents.'),
+          tool: z
+            .string()
+            .min(1)
+            .max(128)
+            .optional()
+            .describe('The tool that found it. Default: any that the agent, or one that it calls, has.'),
           before: side('before'),
           after: side('after'),
         },

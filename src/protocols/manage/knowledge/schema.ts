@@ -23,7 +23,7 @@ export const PassageSchema = z
       text: 'Parents get 20 days for each child, to be taken in its first three years.',
     },
   })
-export type WirePassage = z.output<typeof PassageSchema>
+export type Passage = z.output<typeof PassageSchema>
 
 export const PassageListSchema = z.strictObject({ passages: z.array(PassageSchema) })
 
@@ -70,7 +70,7 @@ export const KnowledgeIndexSchema = z
       problem_count: 1,
     },
   })
-export type WireKnowledgeIndex = z.output<typeof KnowledgeIndexSchema>
+export type KnowledgeIndex = z.output<typeof KnowledgeIndexSchema>
 
 export const KnowledgeQuerySchema = z
   .strictObject({

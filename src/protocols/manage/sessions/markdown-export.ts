@@ -5,6 +5,7 @@ import { isoTime } from '../../../domain/clock.ts'
 import { type Approval, endedAt } from '../../../domain/records/record.ts'
 import { type Feedback, type StoredMessage, textOf } from '../../../domain/session/message.ts'
 import type { SessionRecord } from '../../../domain/session/session.ts'
+import { citationsIn, sourceLines } from '../../../domain/session/source.ts'
 import { visibleProse } from '../../../domain/text/visible-text.ts'
 
 export function markdownHead({ owner, agent, createdAt }: SessionRecord, title: string, exportedAt: number): string {
@@ -28,6 +29,7 @@ export function markdownMessage(message: StoredMessage, feedback: readonly Feedb
   return [
     `\n## ${inline(names[role])} · ${timeOf(createdAt)}\n`,
     ...(words.trim() === '' ? [] : [role === 'tool' ? codeBlock(words) : quoted(words), '']),
+    ...sourceList(message),
     ...toolCalls.flatMap(({ function: { name, arguments: args } }) => [
       `Called ${inline(name)}:\n`,
       codeBlock(args, 'json'),
@@ -37,6 +39,17 @@ export function markdownMessage(message: StoredMessage, feedback: readonly Feedb
       line(`${value === 'up' ? '👍 Good' : '👎 Bad'}, says ${inline(by)} · ${timeOf(at)}`, note),
     ),
   ].join('\n')
+}
+
+function sourceList({ role, metadata }: StoredMessage): string[] {
+  const citations = role === 'assistant' ? citationsIn(metadata) : null
+  return citations === null
+    ? []
+    : [
+        sourceLines(citations)
+          .map((one) => line(inline(one), null))
+          .join(''),
+      ]
 }
 
 export const DECISIONS = '\n## Decisions\n\n'

@@ -15,6 +15,7 @@ import { answer, page } from '../../../http/describe-answer.ts'
 import { isConsole, type Reply, type Request, type Route } from '../../../http/route.ts'
 import { readAnswer } from '../../shared/answer/collect-answer.ts'
 import { fileErrors, startErrors } from '../../shared/answer/error-lists.ts'
+import { answerSources } from '../../shared/answer/sources.ts'
 import { eventStream } from '../../shared/events/describe-events.ts'
 import { type EventId, entryAt, parseCursor } from '../../shared/events/event-id.ts'
 import { createMaskedFollow } from '../../shared/events/mask-entries.ts'
@@ -266,6 +267,7 @@ function runRoutes(deps: SessionRoutesDeps): Route[] {
       ...(await viewOf(run, owner)),
       tried_model: run.input.model ?? null,
       answer: answer?.outcome === 'completed' ? answer.text : null,
+      ...(answer?.outcome === 'completed' ? answerSources(answer) : {}),
     }
     reply.json(200, body)
   }

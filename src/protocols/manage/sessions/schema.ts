@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { sourcesShape } from '../../shared/answer/sources.ts'
 import { AgUiEventSchema } from '../../shared/events/describe-events.ts'
 import { FeedbackSchema } from '../../shared/request/feedback.ts'
 import { SessionRowShape } from '../../shared/request/session-row.ts'
@@ -59,6 +60,7 @@ export const AnsweredRunSchema = RunSchema.extend({
     .string()
     .nullable()
     .describe('`provider/model` that this run tried in the place of its agent’s own. Null: its own.'),
+  ...sourcesShape,
   answer: z
     .string()
     .nullable()

@@ -5,6 +5,7 @@ import { startServer } from '../../../http/testing/server-fixture.ts'
 import { createAgUiRoutes } from '../../ag-ui/routes.ts'
 import { createSessionRoutes } from '../../manage/sessions/routes.ts'
 import { openEngineWithFiles } from '../../testing/open-engine-with-files.ts'
+import type { Embeddings } from '../embed.ts'
 import { openAiErrorShape } from '../error-shape.ts'
 import { createOpenAiRoutes } from '../routes.ts'
 
@@ -12,10 +13,11 @@ export const CHAT = '/v1/chat/completions'
 export const RESPONSES = '/v1/responses'
 
 /** Ends with `await using`. */
-export async function openOpenAi(options: TestEngineOptions = {}) {
+export async function openOpenAi(options: TestEngineOptions = {}, embeddings: Embeddings = { of: async () => null }) {
   const opened = openEngineWithFiles(options)
   const { engine, approvals, oversight, clock, ids, attachments, links, maskText } = opened
-  const deps = { engine, approvals, oversight, clock, ids, attachments, links, maskText, version: '0.0.0-test' }
+  const parts = { engine, approvals, oversight, clock, ids, attachments, links, maskText }
+  const deps = { ...parts, embeddings, version: '0.0.0-test' }
   const routes = [...createAgUiRoutes(deps), ...createSessionRoutes(deps), ...createOpenAiRoutes(deps)]
   const server = await startServer({ routes, errorShapes: { v1: openAiErrorShape } })
   const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>

@@ -3,7 +3,7 @@
 
 import pg from 'pg'
 import type { Statement } from '../../tables/statement.ts'
-import { fromStored } from '../sql.ts'
+import { fromStored } from '../../tables/stored-text.ts'
 
 export const { Client } = pg
 

@@ -10,7 +10,16 @@ export async function openRoutes(
   create: (
     deps: Pick<
       ReturnType<typeof openEngineWithFiles>,
-      'engine' | 'approvals' | 'oversight' | 'readCosts' | 'clock' | 'ids' | 'attachments' | 'links' | 'maskText'
+      | 'engine'
+      | 'approvals'
+      | 'oversight'
+      | 'readCosts'
+      | 'clock'
+      | 'ids'
+      | 'attachments'
+      | 'links'
+      | 'maskText'
+      | 'embeddings'
     >,
   ) => Route[],
   options: TestEngineOptions = {},

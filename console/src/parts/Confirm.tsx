@@ -1,10 +1,10 @@
 import { useQueryClient } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { useIsLive } from '../../data/use-live.tsx'
-import { announce } from '../../parts/Announcer.tsx'
-import { ErrorNotice } from '../../parts/approval/Problem.tsx'
-import { Dialog, DialogButtons } from '../../parts/Dialog.tsx'
-import { useAction } from '../../parts/use-action.ts'
+import { useIsLive } from '../data/use-live.tsx'
+import { announce } from './Announcer.tsx'
+import { ErrorNotice } from './approval/Problem.tsx'
+import { Dialog, DialogButtons } from './Dialog.tsx'
+import { useAction } from './use-action.ts'
 
 interface ConfirmProps {
   /** A question: `Revoke this key?` */

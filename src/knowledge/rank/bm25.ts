@@ -1,0 +1,52 @@
+// BM25: how well passages fit the words of a question. Pure: a store has counted, and all stores count alike.
+
+import type { Candidate, IndexFigures } from '../../store/ports/knowledge.ts'
+import { bestFirst, type Ranked } from './ranked.ts'
+
+/** How soon a word that occurs again counts no more. */
+const K1 = 1.2
+/** How much a long passage must have more of a word than a short one. */
+const B = 0.75
+
+export type Totals = Pick<IndexFigures, 'passages' | 'length'>
+
+/** A term that was counted in the candidates. */
+export interface CountedTerm {
+  /** How many passages have it. */
+  frequency: number
+  /** Terms with the same number are forms of one word. The one that fits best counts. */
+  word: number
+  /** Above 0, at most 1. */
+  weight: number
+}
+
+/** How much a term says: the fewer passages have it, the more. Always above 0. */
+export const inverseFrequency = (frequency: number, passages: number): number =>
+  Math.log1p((Math.max(0, passages - frequency) + 0.5) / (frequency + 0.5))
+
+/** The best first. `terms` are in the order of each candidate's counts. Who has none of them is left out. */
+export function rankByWords(
+  candidates: readonly Candidate[],
+  terms: readonly CountedTerm[],
+  { passages, length }: Totals,
+): Ranked[] {
+  const worth = terms.map(({ frequency, weight }) => weight * inverseFrequency(frequency, passages) * (K1 + 1))
+  const average = passages === 0 || length === 0 ? 1 : length / passages
+  return candidates
+    .map(({ id, counts, length: own }) => {
+      const share = K1 * (1 - B + (B * own) / average)
+      let score = 0
+      let [word, best] = [-1, 0]
+      for (const [i, count] of counts.entries()) {
+        const next = terms[i]?.word ?? -1
+        if (next !== word) {
+          score += best
+          ;[word, best] = [next, 0]
+        }
+        if (count > 0) best = Math.max(best, ((worth[i] ?? 0) * count) / (count + share))
+      }
+      return { id, score: score + best }
+    })
+    .filter(({ score }) => score > 0)
+    .sort(bestFirst)
+}

@@ -1,0 +1,92 @@
+// What an update would read and embed, before it costs anything. It reads a few files of each kind and takes the others to be like them.
+
+import { basename, extname } from 'node:path'
+import { pageByPage } from '../../domain/page-by-page.ts'
+import type { KnownFile, KnownFiles, PassageVectors } from '../../store/ports/knowledge.ts'
+import type { IndexSettings } from '../knowledge.ts'
+import { embeddedText, tokensOf } from './embed-passages.ts'
+import { type ScannedFile, scanSources } from './scan-sources.ts'
+import type { UpdaterDeps } from './update-index.ts'
+
+export interface Estimate {
+  /** New and changed ones. */
+  files: number
+  bytes: number
+  /** Roughly, as all below. */
+  passages: number
+  /** Of what would be embedded, with the passages that are known and have no vector yet. */
+  tokens: number
+  /** Null: there is no price. */
+  cost: number | null
+}
+
+export interface EstimateDeps extends Pick<UpdaterDeps, 'documents' | 'prepare' | 'excluded'> {
+  store: Pick<KnownFiles, 'files' | 'figures'> & Pick<PassageVectors, 'unembedded'>
+}
+
+const SAMPLES = 5
+const MOST_KINDS = 30
+const PAGE = 1_000
+const KNOWN_SAMPLES = 100
+
+export async function estimate(
+  index: string,
+  settings: IndexSettings,
+  { store, documents, prepare, excluded }: EstimateDeps,
+  signal: AbortSignal,
+): Promise<Estimate> {
+  const { files } = await scanSources(settings, excluded, signal)
+  const wanted = new Map(files.map((file) => [file.path, file]))
+  for await (const known of pageByPage(PAGE, (last?: KnownFile) => store.files(index, last?.path ?? '', PAGE))) {
+    const { bytes, mtimeMs } = wanted.get(known.path) ?? {}
+    if (known.document !== null && bytes === known.bytes && mtimeMs === known.mtimeMs) wanted.delete(known.path)
+  }
+  const left = await leftOf(index, store)
+  const total = { files: wanted.size, bytes: 0, passages: left.passages, tokens: left.tokens }
+  const kinds = Map.groupBy(wanted.values(), ({ path }) => extname(path).toLowerCase())
+  // The kinds with the most bytes count. The rest is taken to be like them.
+  const all = [...kinds.values()].sort((a, b) => bytesOf(b) - bytesOf(a))
+  let [bytes, passages, tokens] = [0, 0, 0]
+  for (const [i, kind] of all.entries()) {
+    const kindBytes = bytesOf(kind)
+    total.bytes += kindBytes
+    if (i >= MOST_KINDS) continue
+    const found = await sampleOf(kind)
+    const share = found.bytes === 0 ? 0 : kindBytes / found.bytes
+    bytes += kindBytes
+    passages += found.passages * share
+    tokens += found.tokens * share
+  }
+  const whole = bytes === 0 ? 0 : total.bytes / bytes
+  total.passages += Math.round(passages * whole)
+  total.tokens += Math.round(tokens * whole)
+  const price = settings.embedding?.price ?? null
+  return { ...total, cost: price === null ? null : (total.tokens * price) / 1_000_000 }
+
+  async function sampleOf(kind: readonly ScannedFile[]) {
+    const sum = { bytes: 0, passages: 0, tokens: 0 }
+    const step = Math.max(1, kind.length / SAMPLES)
+    for (let at = 0; at < kind.length; at += step) {
+      const file = kind[Math.floor(at)]
+      if (file === undefined) break
+      sum.bytes += file.bytes
+      const found = await documents.read(file, async () => false, signal)
+      if (found.kind !== 'read') continue
+      const document = await prepare(found.extract, { name: basename(file.path), type: found.type })
+      sum.passages += document.passages.length
+      for (const passage of document.passages) sum.tokens += tokensOf(embeddedText(passage))
+    }
+    return sum
+  }
+}
+
+const bytesOf = (files: readonly ScannedFile[]): number => files.reduce((sum, file) => sum + file.bytes, 0)
+
+/** What earlier updates have not embedded yet. */
+async function leftOf(index: string, store: EstimateDeps['store']): Promise<{ passages: number; tokens: number }> {
+  const { passages, embedded } = await store.figures(index)
+  const some = await store.unembedded(index, KNOWN_SAMPLES)
+  const tokens = some.reduce((sum, one) => sum + tokensOf(embeddedText(one)), 0)
+  const left = some.length < KNOWN_SAMPLES ? some.length : passages - embedded
+  return { passages: left, tokens: some.length === 0 ? 0 : Math.round((tokens * left) / some.length) }
+}
