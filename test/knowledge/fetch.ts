@@ -16,7 +16,8 @@ const LEAST_BYTES = 1_500
 const MOST_BYTES = 2_000_000
 const MOST_PDF_BYTES = 12_000_000
 const LEAST_DOCUMENTS = 2_000
-const NO_DOCUMENT = /(?:^|\/)(?:genindex|search|py-modindex|copyright|changelog|license|404|toc|contents)[^/]*$|(?:index|Index)\.html$/i
+const NO_DOCUMENT =
+  /(?:^|\/)(?:genindex|search|py-modindex|copyright|changelog|license|404|toc|contents)[^/]*$|(?:index|Index)\.html$/i
 
 const apt = join(corpusFolder, 'apt')
 const options = Object.entries({
@@ -75,9 +76,13 @@ function main(): void {
 function prepareApt(): void {
   const keys = '/usr/share/keyrings/debian-archive-keyring.gpg'
   if (!existsSync(keys)) throw new Error(`${keys} is missing: install debian-archive-keyring.`)
-  for (const folder of ['lists/partial', 'cache/archives/partial', 'none']) mkdirSync(join(apt, folder), { recursive: true })
+  for (const folder of ['lists/partial', 'cache/archives/partial', 'none'])
+    mkdirSync(join(apt, folder), { recursive: true })
   // RFCs are in non-free.
-  writeFileSync(join(apt, 'sources.list'), `deb [signed-by=${keys}] http://deb.debian.org/debian bookworm main contrib non-free\n`)
+  writeFileSync(
+    join(apt, 'sources.list'),
+    `deb [signed-by=${keys}] http://deb.debian.org/debian bookworm main contrib non-free\n`,
+  )
   if (readdirSync(join(apt, 'lists')).some((name) => name.endsWith('_Packages') || name.includes('_Packages.'))) return
   execFileSync('apt-get', [...options, 'update'], { stdio: ['ignore', 'ignore', 'inherit'] })
 }
@@ -98,7 +103,8 @@ function fetchNpm(source: string): Fetched | null {
 
 function unpacked(name: string, ending: string, download: (folder: string) => void): Fetched | null {
   const folder = join(packagesFolder, name)
-  const archive = (): string | undefined => (existsSync(folder) ? readdirSync(folder) : []).find((one) => one.endsWith(ending))
+  const archive = (): string | undefined =>
+    (existsSync(folder) ? readdirSync(folder) : []).find((one) => one.endsWith(ending))
   if (archive() === undefined) {
     const fresh = `${folder}.new`
     rmSync(fresh, { recursive: true, force: true })
@@ -122,7 +128,8 @@ function unpacked(name: string, ending: string, download: (folder: string) => vo
     else execFileSync('tar', ['-xzf', join(folder, file), '-C', fresh])
     renameSync(fresh, content)
   }
-  const version = ending === '.deb' ? decodeURIComponent(file.split('_')[1] ?? '') : file.replace(/^.*-(\d+\..*)\.tgz$/, '$1')
+  const version =
+    ending === '.deb' ? decodeURIComponent(file.split('_')[1] ?? '') : file.replace(/^.*-(\d+\..*)\.tgz$/, '$1')
   return { folder: content, version, sha256: sha256(readFileSync(join(folder, file))) }
 }
 
@@ -162,7 +169,8 @@ function contentOf(path: string, part: Part): Uint8Array | null {
   if (size > MOST_PDF_BYTES) return null
   const raw = readFileSync(path)
   const bytes = path.endsWith('.gz') ? gunzipSync(raw) : raw
-  if (part.kind === 'pdf') return bytes.subarray(0, 5).toString() === '%PDF-' && bytes.length <= MOST_PDF_BYTES ? bytes : null
+  if (part.kind === 'pdf')
+    return bytes.subarray(0, 5).toString() === '%PDF-' && bytes.length <= MOST_PDF_BYTES ? bytes : null
   const text = part.kind === 'manual' ? manualText(bytes.toString('utf8')) : bytes.toString('utf8')
   if (text === null || text.includes('\ufffd') || text.length < LEAST_BYTES || text.length > MOST_BYTES) return null
   return Buffer.from(text)
@@ -170,7 +178,10 @@ function contentOf(path: string, part: Part): Uint8Array | null {
 
 /** The last folders of its path are enough to tell it from others. */
 function nameOf(source: Source, path: string, { kind, language }: Part): string {
-  const folder = source.name.replace(/^(?:debian|npm):/, '').replace('/', '+').replace(/(.)@.*$/, '$1')
+  const folder = source.name
+    .replace(/^(?:debian|npm):/, '')
+    .replace('/', '+')
+    .replace(/(.)@.*$/, '$1')
   const name = path
     .replace(/^(?:package|usr\/share(?:\/doc)?)\//, '')
     .replace(/\.mdx$/, '.md')

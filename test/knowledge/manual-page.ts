@@ -2,11 +2,36 @@
 // to 8 use, and throws the others away; the machine needs no groff.
 
 const CHARACTERS: Record<string, string> = {
-  aq: "'", dq: '"', cq: '’', oq: '‘', lq: '“', rq: '”', em: '—', en: '–', hy: '-', bu: '•', co: '©', ha: '^', ti: '~', rs: '\\',
-  ga: '`', la: '⟨', ra: '⟩', mu: '×', ss: 'ß', ':a': 'ä', ':o': 'ö', ':u': 'ü', ':A': 'Ä', ':O': 'Ö', ':U': 'Ü', "'e": 'é',
+  aq: "'",
+  dq: '"',
+  cq: '’',
+  oq: '‘',
+  lq: '“',
+  rq: '”',
+  em: '—',
+  en: '–',
+  hy: '-',
+  bu: '•',
+  co: '©',
+  ha: '^',
+  ti: '~',
+  rs: '\\',
+  ga: '`',
+  la: '⟨',
+  ra: '⟩',
+  mu: '×',
+  ss: 'ß',
+  ':a': 'ä',
+  ':o': 'ö',
+  ':u': 'ü',
+  ':A': 'Ä',
+  ':O': 'Ö',
+  ':U': 'Ü',
+  "'e": 'é',
 }
 
-const SKIPPED = /^(?:\.\\"|'\\"|\.(?:de|ig|if|ie|el|nr|ds|so|ad|hy|nh|ta|ne|in|ti|ft|ps|vs|fi|nf|EX|EE|UE|ME|RS|RE|PD|BB|EB|Os|Dd|Bl|El|Ed|Bd)\b|\.\.|\.$)/
+const SKIPPED =
+  /^(?:\.\\"|'\\"|\.(?:de|ig|if|ie|el|nr|ds|so|ad|hy|nh|ta|ne|in|ti|ft|ps|vs|fi|nf|EX|EE|UE|ME|RS|RE|PD|BB|EB|Os|Dd|Bl|El|Ed|Bd)\b|\.\.|\.$)/
 
 /** Null: it has no text of its own, or is written in macros that this does not know. */
 export function manualText(roff: string): string | null {
@@ -47,7 +72,8 @@ export function manualText(roff: string): string | null {
     } else if (macro === 'PP' || macro === 'P' || macro === 'LP' || macro === 'br' || macro === 'sp') close()
     else if (SKIPPED.test(raw) || (macro === undefined && /^[.']/.test(raw))) continue
     else {
-      const text = macro === undefined ? inline(raw) : /^(?:[BIR]{2}|SB|SM|[BI])$/.test(macro) ? joined(macro, rest) : inline(rest)
+      const text =
+        macro === undefined ? inline(raw) : /^(?:[BIR]{2}|SB|SM|[BI])$/.test(macro) ? joined(macro, rest) : inline(rest)
       if (text === '' && macro === undefined) close()
       else if (isTerm && text !== '') {
         lines.push(`       ${text}`)
