@@ -21,6 +21,7 @@ const dist = to ?? join(root, 'dist')
 const PROGRAM = ['index', 'cli/main']
 /** So are these, in processes and threads of their own. They share no file with the server, which would make them load most of it. */
 const SMALL = [
+  'app/knowledge/knowledge-thread',
   'cli/commands/hook/main',
   'config/agent/agent-text-worker',
   'files/reader/child/main',

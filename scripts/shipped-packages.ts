@@ -31,6 +31,7 @@ export const BUNDLED = [
   '@opentelemetry/resources',
   '@opentelemetry/sdk-metrics',
   '@opentelemetry/sdk-trace',
+  '@orama/stemmers',
   '@simplewebauthn/server',
   '@slack/socket-mode',
   '@slack/web-api',

@@ -1,12 +1,8 @@
 import { expect, test } from 'vitest'
 import type { AgentDefinition, EmbeddingSettings } from '../domain/agent/agent.ts'
-import { silentLogger } from '../domain/logger.ts'
 import { testAgent } from '../engine/testing/open-engine.ts'
-import { createManualClock } from '../models/testing/manual-clock.ts'
-import { createConnections } from '../outgoing/connections.ts'
+import type { UsageBeside } from '../store/ports/usage.ts'
 import { createEmbeddings } from './create-embeddings.ts'
-import type { Prepared } from './prepare-app.ts'
-import { createReplicaClock } from './replica-clock.ts'
 
 const embedding = (name: string, provider = 'demo'): EmbeddingSettings => ({
   provider,
@@ -41,23 +37,27 @@ const agent = (name: string, one: EmbeddingSettings | null, more: Partial<AgentD
   }) as AgentDefinition
 
 function embeddingsOf(agents: AgentDefinition[], answering: AgentDefinition) {
-  const clock = createManualClock()
-  return createEmbeddings({
+  const spent: UsageBeside[] = []
+  const vectors = { vectors: [], usage: { provider: 'demo', model: 'demo', inputTokens: 3 } }
+  const embeddings = createEmbeddings({
     agents,
-    answering: { definition: answering } as Prepared['answering'],
-    connections: createConnections(),
-    clock: createReplicaClock(clock),
-    log: silentLogger,
-    version: '0',
+    answering: { definition: answering },
+    documents: {
+      embeddingOf: ({ embedding: settings }) =>
+        settings === null ? null : { ...settings, most: { texts: 1, tokens: 1 }, embed: async () => vectors },
+    },
+    spent: async (usage) => void spent.push(usage),
+    clock: { now: () => 7 },
   })
+  return { spent, of: (model?: string, onlyAgent?: string) => embeddings.of(model, onlyAgent) }
 }
 
-test('an embedding has the name of its agent and its own, and who names nobody gets that of the one who answers', async () => {
+test('an embedding has the name of its agent and its own, and who names nobody gets that of the one who answers', () => {
   const crew = [agent('one', embedding('first')), agent('two', embedding('second')), agent('words', null)]
   const found = embeddingsOf(crew, crew[1] ?? testAgent)
-  const nameOf = async (model?: string) => (await found.of(model))?.name ?? null
+  const names = ['one', 'two', 'first', 'second', undefined, 'words', 'nobody']
 
-  expect(await Promise.all(['one', 'two', 'first', 'second', undefined, 'words', 'nobody'].map(nameOf))).toEqual([
+  expect(names.map((name) => found.of(name)?.name ?? null)).toEqual([
     'first',
     'second',
     'first',
@@ -66,10 +66,9 @@ test('an embedding has the name of its agent and its own, and who names nobody g
     null,
     null,
   ])
-  expect(await found.of('one')).toBe(await found.of('first'))
 })
 
-test('the name of an agent counts more than that of a model, and agents that nobody may call have none', async () => {
+test('the name of an agent counts more than that of a model, and agents that nobody may call have none', () => {
   const crew = [
     agent('one', embedding('two')),
     agent('two', embedding('three')),
@@ -77,12 +76,18 @@ test('the name of an agent counts more than that of a model, and agents that nob
   ]
   const found = embeddingsOf(crew, testAgent)
 
-  expect((await found.of('two'))?.name).toBe('three')
-  expect([await found.of('inner'), await found.of('x')]).toEqual([null, null])
+  expect(found.of('two')?.name).toBe('three')
+  expect([found.of('inner'), found.of('x')]).toEqual([null, null])
 })
 
-test('what cannot be opened is an error, and not that there is none', async () => {
-  const found = embeddingsOf([agent('one', embedding('x', 'openai'))], testAgent)
+test('a token for one agent gets only its embedding, and what is spent counts for the agent', async () => {
+  const found = embeddingsOf([agent('one', embedding('first')), agent('two', embedding('second'))], testAgent)
 
-  await expect(found.of('one')).rejects.toMatchObject({ code: 'config_invalid' })
+  expect([found.of('one', 'two'), found.of('first', 'two'), found.of(undefined, 'two')?.name]).toEqual([
+    null,
+    null,
+    'second',
+  ])
+  await found.of('two')?.embed(['a'], 'passage', new AbortController().signal)
+  expect(found.spent).toEqual([{ at: 7, agent: 'two', usage: { provider: 'demo', model: 'demo', inputTokens: 3 } }])
 })

@@ -1,48 +1,50 @@
-// The embeddings of the served agents, for the route that offers them. A provider is loaded when somebody asks for it.
+// The embeddings with which the served agents search their documents, for the route that offers them.
 
-import type { AgentDefinition, EmbeddingSettings } from '../domain/agent/agent.ts'
+import type { AgentDefinition } from '../domain/agent/agent.ts'
+import type { Clock } from '../domain/clock.ts'
 import type { Embedding } from '../models/embedding/embedding.ts'
-import { createModelHttp } from '../models/wire/model-http.ts'
 import type { Embeddings } from '../protocols/openai/embed.ts'
+import type { UsageBeside } from '../store/ports/usage.ts'
+import type { Documents } from './knowledge/knowledge-of.ts'
 import type { Prepared } from './prepare-app.ts'
 
-type EmbeddingParts = Pick<Prepared, 'agents' | 'answering' | 'connections' | 'clock' | 'log' | 'version'>
+interface EmbeddingParts extends Pick<Prepared, 'agents'> {
+  answering: { definition: Pick<AgentDefinition, 'name'> }
+  documents: Pick<Documents, 'embeddingOf'> | null
+  spent(usage: UsageBeside): Promise<unknown>
+  clock: Pick<Clock, 'now'>
+}
 
-export function createEmbeddings(parts: EmbeddingParts): Embeddings {
-  const { connections, clock, log, version } = parts
+export function createEmbeddings({ agents, answering, documents, spent, clock }: EmbeddingParts): Embeddings {
   // Who names nobody gets that of the agent who answers then, if it has one.
-  const [first] = parts.agents.filter(({ name }) => name === parts.answering.definition.name)
-  const served = [...(first === undefined ? [] : [first]), ...parts.agents].filter(({ internal }) => !internal)
-  const all = served.flatMap(settingsOf)
-  const opened = new Map<EmbeddingSettings, Promise<Embedding>>()
-
-  async function open(settings: EmbeddingSettings, directory: string): Promise<Embedding> {
-    const { createEmbedding } = await import('../models/embedding/create-embedding.ts')
-    const http = createModelHttp({ connections, clock, userAgent: `quarterdeck/${version}` })
-    return createEmbedding(settings, { http, clock, random: Math.random, log, directory })
-  }
+  const [first] = agents.filter(({ name }) => name === answering.definition.name)
+  const served = [...(first === undefined ? [] : [first]), ...agents].filter(({ internal }) => !internal)
+  const all = served.flatMap(({ name: agent, tools }) =>
+    tools.flatMap((tool) => {
+      const embedding = tool.type === 'knowledge' ? (documents?.embeddingOf(tool) ?? null) : null
+      return embedding === null ? [] : [{ agent, embedding }]
+    }),
+  )
 
   return {
-    async of(model) {
+    of(model, onlyAgent) {
+      const allowed = all.filter(({ agent }) => onlyAgent === undefined || agent === onlyAgent)
       // The name of an agent counts more than that of a model.
       const found =
         model === undefined
-          ? all[0]
-          : (all.find(({ agent }) => agent === model) ?? all.find(({ settings }) => settings.name === model))
+          ? allowed[0]
+          : (allowed.find(({ agent }) => agent === model) ?? allowed.find(({ embedding }) => embedding.name === model))
       if (found === undefined) return null
-      const { settings, directory } = found
-      const known = opened.get(settings)
-      if (known !== undefined) return known
-      const opening = open(settings, directory)
-      opened.set(settings, opening)
-      // What could not be opened is tried again.
-      opening.catch(() => opened.delete(settings))
-      return opening
+      return counted(found.embedding, (usage) => spent({ at: clock.now(), agent: found.agent, usage }))
     },
   }
 }
 
-const settingsOf = ({ name: agent, tools, directory }: AgentDefinition) =>
-  tools.flatMap((tool) =>
-    tool.type === 'knowledge' && tool.embedding !== null ? [{ agent, settings: tool.embedding, directory }] : [],
-  )
+const counted = (embedding: Embedding, spent: (usage: UsageBeside['usage']) => Promise<unknown>): Embedding => ({
+  ...embedding,
+  async embed(texts, purpose, signal) {
+    const embedded = await embedding.embed(texts, purpose, signal)
+    if (embedded.usage !== null) await spent(embedded.usage)
+    return embedded
+  },
+})

@@ -106,7 +106,10 @@ export async function createServices(parts: Telling, undo: AsyncDisposableStack)
     readCosts: createReadCosts({ usage: store.usage, prices }),
     dayLimits,
     memories,
-    embeddings: createEmbeddings(parts),
+    embeddings: createEmbeddings({
+      ...parts,
+      spent: (usage) => sessionLog.commit({ type: 'add_usage', usage: [usage] }),
+    }),
     janitor,
     jobs,
     keeper,

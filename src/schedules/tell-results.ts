@@ -7,7 +7,7 @@ import type { Logger } from '../domain/logger.ts'
 import { typeOfEventText } from '../domain/session/event.ts'
 import { isFinished, type RunRecord } from '../domain/session/run.ts'
 import { createRunFold, foldedTypes } from '../domain/session/run-answer.ts'
-import { joinedCitations, sourceLines } from '../domain/session/source.ts'
+import { joinedCitations, shownSource, sourceLines } from '../domain/session/source.ts'
 import type { ChannelLine } from '../domain/supervision/delivery.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { KeptSchedules, PastTime, Schedule } from './kept-schedules.ts'
@@ -119,7 +119,10 @@ async function textOf(
   }
   const { text, messages } = fold.soFar()
   const cited = joinedCitations(messages.map(({ citations }) => citations))
-  const sources = cited === null ? '' : `\n\n${sourceLines(cited).join('\n')}`
-  const said = run.status === 'completed' ? `${text}${sources}` : `${run.status}: ${run.error?.message ?? text}`
+  const lines = cited === null ? [] : sourceLines(cited.sources.map(shownSource), cited.notFound)
+  const said =
+    run.status === 'completed'
+      ? [text, ...(lines.length === 0 ? [] : ['', ...lines])].join('\n')
+      : `${run.status}: ${run.error?.message ?? text}`
   return `${name}: ${said.slice(0, MOST_CHARS).toWellFormed()}`
 }

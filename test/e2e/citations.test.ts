@@ -40,6 +40,13 @@ async function sent(app: App, door: AnyDoor, message: string): Promise<string> {
   return frames.join('\n')
 }
 
+class BinaryAgent1 extends HttpAgent1 {
+  override requestInit(input: Parameters<HttpAgent1['requestInit']>[0]): RequestInit {
+    const init = super.requestInit(input)
+    return { ...init, headers: { ...init.headers, Accept: 'application/vnd.ag-ui.event+proto' } }
+  }
+}
+
 interface Body {
   session_id?: string
   thread_id?: string
@@ -159,21 +166,24 @@ describe('the client of', () => {
     expect(last?.metadata).toMatchObject({ citationsNotFound: [7] })
   })
 
-  test('AG-UI reads the activity and the metadata, live and when it comes back', async () => {
+  test.each([
+    ['text', HttpAgent1],
+    ['protobuf', BinaryAgent1],
+  ])('AG-UI reads the activity and the metadata, live and when it comes back (%s)', async (_name, Agent) => {
     await using app = await open()
     const citations = {
       sources: [expect.objectContaining({ number: 1, id: 'weeks', text: 'Fourteen weeks.', isChanged: false })],
       notFound: [7],
     }
     const content = { sources: [source], not_found: [7] }
-    const agent = new HttpAgent1({ url: app.url, threadId: 't' })
+    const agent = new Agent({ url: app.url, threadId: 't' })
     agent.addMessage({ id: 'm', role: 'user', content: 'leave' })
     const ends: unknown[] = []
     await agent.runAgent({}, { onTextMessageEndEvent: ({ event }) => void ends.push(event.metadata) })
     expect(ends).toEqual([{ quarterdeck: { citations } }])
     expect(agent.messages.at(-1)).toMatchObject({ role: 'activity', activityType: 'SOURCES', content })
 
-    const back = new HttpAgent1({ url: app.url, threadId: 't' })
+    const back = new Agent({ url: app.url, threadId: 't' })
     await back.runAgent()
     expect(back.messages.find(({ role }) => role === 'activity')).toMatchObject({ content })
     const answer = back.messages.findLast(({ role }) => role === 'assistant')

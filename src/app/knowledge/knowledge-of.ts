@@ -17,8 +17,8 @@ import { createWorkThread } from './work-thread.ts'
 /** Documents that an app keeps itself. */
 export interface Documents {
   knowledge: OwnKnowledge
-  /** By the id of the index. */
-  embeddings: ReadonlyMap<string, Embedding>
+  /** Null: it has none. */
+  embeddingOf(settings: IndexSettings): Embedding | null
 }
 
 const documentsIn = (agents: readonly Pick<AgentDefinition, 'tools'>[]): KnowledgeToolSettings[] =>
@@ -36,7 +36,7 @@ export async function knowledgeOf(
     if (embedding === null || embeddings.has(indexId(settings))) continue
     embeddings.set(indexId(settings), await createEmbedding(embedding, { ...deps, directory }))
   }
-  return { knowledge: createKnowledge(all), embeddings }
+  return { knowledge: createKnowledge(all), embeddingOf: (settings) => embeddings.get(indexId(settings)) ?? null }
 }
 
 /** A thread that has had nothing to do for this long ends. */
@@ -46,7 +46,7 @@ const KIND = 'knowledge'
 /** What is opened here is closed by `undo`. */
 export function openKnowledge(documents: Documents, parts: Known, undo: AsyncDisposableStack): void {
   const { settings, dataDir, replica, sessionLog, clock, log } = parts
-  const { knowledge, embeddings } = documents
+  const { knowledge, embeddingOf } = documents
   const isMemory = settings.store === ':memory:'
   const work: WorkSettings = {
     store: isPostgres(settings.store)
@@ -55,8 +55,9 @@ export function openKnowledge(documents: Documents, parts: Known, undo: AsyncDis
         ? { kind: 'memory' }
         : { kind: 'sqlite', path: join(dataDir, 'knowledge.db') },
     cacheDir: join(dataDir, 'knowledge-extracts'),
-    indexes: knowledge.all.map(({ id, settings: { sources, directory, ignore } }) => {
-      const { provider = '', name = '', most = null } = embeddings.get(id) ?? {}
+    indexes: knowledge.all.map(({ id, settings }) => {
+      const { sources, directory, ignore } = settings
+      const { provider = '', name = '', most = null } = embeddingOf(settings) ?? {}
       return { id, sources, directory, ignore, embedding: most === null ? null : { provider, name, most } }
     }),
     excluded: [dataDir],
@@ -66,7 +67,7 @@ export function openKnowledge(documents: Documents, parts: Known, undo: AsyncDis
     ''
   knowledge.open({
     work: (listener) => createWorkThread({ settings: work, listener, restMs: isMemory ? null : REST_MS, clock, log }),
-    embeddingOf: (asked) => embeddings.get(indexId(asked)) ?? null,
+    embeddingOf,
     whileHeld: settings.knowledge.index ? (keep) => replica.jobs.whileHeld(KIND, keep) : null,
     isShared: replica.isShared,
     said: {

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { createSystemClock } from '../../domain/clock.ts'
+import { type Clock, createSystemClock } from '../../domain/clock.ts'
 import type { Logger } from '../../domain/logger.ts'
 import { createFileReader, readerLimits } from '../../files/reader/create-file-reader.ts'
 import { childProgram } from '../../files/reader/reader-child.ts'
@@ -35,6 +35,8 @@ interface WorkIndex extends Pick<IndexSettings, 'sources' | 'directory' | 'ignor
   embedding: Pick<Embedding, 'provider' | 'name' | 'most'> | null
 }
 
+/** Connections to Postgres for searches. */
+const READERS = 2
 /** What is read once is cut and kept elsewhere. */
 const CACHE_BYTES = 20_000_000
 
@@ -43,7 +45,7 @@ export async function openWork(
   { listener, log }: { listener: WorkListener; log: Logger },
 ): Promise<WorkPlace> {
   const clock = createSystemClock()
-  const store = await openKnowledgeStore(kind, log)
+  const store = await openKnowledgeStore(kind, clock, log)
   const reader = createFileReader({
     cacheDir,
     clock,
@@ -85,7 +87,7 @@ export async function openWork(
   }
 }
 
-async function openKnowledgeStore(kind: WorkSettings['store'], log: Logger): Promise<KnowledgeStore> {
+async function openKnowledgeStore(kind: WorkSettings['store'], clock: Clock, log: Logger): Promise<KnowledgeStore> {
   switch (kind.kind) {
     case 'sqlite':
       return (await import('../../store/sqlite/knowledge/sqlite-knowledge.ts')).createSqliteKnowledge({
@@ -94,10 +96,12 @@ async function openKnowledgeStore(kind: WorkSettings['store'], log: Logger): Pro
       })
     case 'memory':
       return (await import('../../store/knowledge/memory-knowledge.ts')).createMemoryKnowledge()
-    case 'postgres':
-      return (await import('../../store/postgres/knowledge/postgres-knowledge.ts')).openPostgresKnowledge({
-        ...kind,
-        log,
-      })
+    case 'postgres': {
+      const { openDatabase } = await import('../../store/postgres/connection/database.ts')
+      const { createPostgresKnowledge } = await import('../../store/postgres/knowledge/postgres-knowledge.ts')
+      const database = openDatabase({ url: kind.url, waitMs: kind.waitMs, readers: READERS, clock, log })
+      const store = createPostgresKnowledge(database)
+      return { ...store, close: () => store.close().finally(() => database.close()) }
+    }
   }
 }

@@ -34,5 +34,7 @@ export function placeText({ place, headings }: Pick<Passage, 'place' | 'headings
           : line === null || headings.length > 0
             ? ''
             : `line ${line}`
-  return [where, headings.join(' > ')].filter((part) => part !== '').join(', ')
+  // A sheet is a heading too.
+  const path = headings.filter((heading, i) => i > 0 || heading !== sheet)
+  return [where, path.join(' > ')].filter((part) => part !== '').join(', ')
 }

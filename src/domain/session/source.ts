@@ -2,7 +2,7 @@
 // `[3]` was.
 
 import { isRecord } from '../is-record.ts'
-import { type Passage, type Place, placeText } from '../knowledge/passage.ts'
+import type { Passage, Place } from '../knowledge/passage.ts'
 
 /** A passage that was shown to the model. */
 export interface Shown extends Omit<Passage, 'text'> {
@@ -83,12 +83,12 @@ export function shownSource({ id, number, file, place, headings, text, isChanged
   }
 }
 
-/** `[3] leave.md, page 2, Leave > Parental leave`, one for each source and one for what was not found. Text of files is in it. */
-export function sourceLines({ sources, notFound }: Citations): string[] {
-  const lines = sources.map((source) => {
-    const place = placeText(source)
-    const changed = source.isChanged ? ' (changed since)' : ''
-    return `[${source.number}] ${source.file}${place === '' ? '' : `, ${place}`}${changed}`
+/** `[3] leave.md, page 2, Leave > Parental leave`, one for each source, and one for what was not found. Text of files is in it. */
+export function sourceLines(sources: readonly Partial<ShownSource>[], notFound: readonly unknown[]): string[] {
+  const lines = sources.map(({ number, file, page, sheet, slide, heading, changed }) => {
+    const part = page === undefined ? (slide === undefined ? sheet : `slide ${slide}`) : `page ${page}`
+    const place = [file, part, heading].filter((one) => one !== undefined)
+    return `[${number}] ${place.join(', ')}${changed ? ' (changed since)' : ''}`
   })
   return notFound.length === 0 ? lines : [...lines, `Not found: ${notFound.map((number) => `[${number}]`).join(' ')}`]
 }

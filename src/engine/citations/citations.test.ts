@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { RunEvent } from '../../domain/session/event.ts'
 import { type Citations, citationsIn, shownIn } from '../../domain/session/source.ts'
+import { SUMMARIES } from '../../domain/session/summary.ts'
 import type { Caller } from '../../domain/supervision/decision.ts'
 import { createStaticToolbox } from '../../tools/create-toolbox.ts'
 import { createFakeHandbook, handbookPassage, handbookSettings } from '../../tools/testing/fake-handbook.ts'
@@ -19,6 +20,7 @@ import {
   testTool,
   userInput,
 } from '../testing/open-engine.ts'
+import { openNumbers } from './passage-numbers.ts'
 
 let folder: string
 beforeEach(() => {
@@ -270,6 +272,28 @@ describe('a number', () => {
     const events = await server.events(await server.start('go'))
     expect(numbersOf(events).flat().toSorted()).toEqual(['1 weeks', '2 pay'])
     await server.close()
+  })
+
+  test('of which only a summary tells any more is not given again', async () => {
+    const old = { id: 's', role: 'activity' as const, content: '', runId: 'r', createdAt: 1, lane: SUMMARIES }
+    const numbers = await openNumbers({
+      passages: { numbers: null },
+      run: { sessionId: 's' },
+      store: {
+        messages: {
+          page: async (_id, limit) =>
+            Array.from({ length: limit }, (_, i) => ({
+              id: `m${i}`,
+              role: 'user',
+              content: '',
+              runId: 'r',
+              createdAt: 1,
+            })),
+          ofLane: async () => [{ ...old, activity: { type: 'summary', content: { story: 'Fourteen weeks [1].' } } }],
+        },
+      },
+    })
+    expect(numbers.forCall().numbers.give('handbook', [notice, pay])).toEqual([2, 3])
   })
 
   test('of a branch that was left is not known in the next one', async () => {

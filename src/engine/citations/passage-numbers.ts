@@ -2,7 +2,8 @@
 // with the result that showed it, so a later run, also after a crash, goes on where the last one was.
 
 import type { StoredMessage } from '../../domain/session/message.ts'
-import { citationsIn, type Shown, shownIn } from '../../domain/session/source.ts'
+import { citationsIn, citedNumbers, type Shown, shownIn } from '../../domain/session/source.ts'
+import { SUMMARIES } from '../../domain/session/summary.ts'
 import type { MessageReads } from '../../store/ports/messages.ts'
 import type { PassageNumbers } from '../../tools/tool.ts'
 import type { RunScope } from '../run/run-scope.ts'
@@ -16,8 +17,13 @@ export interface SessionNumbers {
   leaveOut(number: number): void
 }
 
+interface NumberedRun extends Pick<RunScope, 'passages'> {
+  store: { messages: Pick<MessageReads, 'page' | 'ofLane'> }
+  run: Pick<RunScope['run'], 'sessionId'>
+}
+
 /** Reads them at the first time in a run. */
-export function openNumbers({ store, run, passages }: RunScope): Promise<SessionNumbers> {
+export function openNumbers({ store, run, passages }: NumberedRun): Promise<SessionNumbers> {
   passages.numbers ??= readNumbers(store.messages, run.sessionId).catch((error: unknown) => {
     passages.numbers = null
     throw error
@@ -27,19 +33,26 @@ export function openNumbers({ store, run, passages }: RunScope): Promise<Session
 
 const PAGE = 200
 const PAGE_CHARS = 4 * 1024 * 1024
-/** What is further back, hardly any model still sees. */
+/** What is further back, a model sees only in a summary. */
 const MOST_READ = 1_000
 
-async function readNumbers(messages: Pick<MessageReads, 'page'>, sessionId: string): Promise<SessionNumbers> {
+async function readNumbers(
+  messages: Pick<MessageReads, 'page' | 'ofLane'>,
+  sessionId: string,
+): Promise<SessionNumbers> {
   const known = createNumbers()
   let before: string | undefined
   for (let read = 0; read < MOST_READ; ) {
     const page = await messages.page(sessionId, PAGE, { before, maxChars: PAGE_CHARS, asides: true })
     for (const message of page.toReversed()) known.see(message)
     const own = page.filter(({ lane }) => lane === undefined)
-    if (own.length === 0) break
+    if (own.length === 0) return known.numbers
     before = own[0]?.id
     read += own.length
+  }
+  const [summary] = await messages.ofLane(sessionId, SUMMARIES, 1)
+  for (const number of citedNumbers(JSON.stringify(summary?.activity?.content ?? ''))) {
+    if (known.numbers.shown(number) === null) known.numbers.leaveOut(number)
   }
   return known.numbers
 }

@@ -15,6 +15,8 @@ const INLINE = new Set(
 )
 const DEEPEST_LIST = 8
 const LONGEST_NAME = 24
+/** In characters. A shorter main part is filled in by a script. */
+const LEAST_MAIN = 200
 const LONGEST_ALT = 2_000
 
 interface Table {
@@ -33,6 +35,7 @@ export function htmlBlocks(html: string, isCounted: boolean): Block[] {
   let heading: number | null = null
   let preformatted = 0
   let table: Table | null = null
+  const main = { from: 0, to: 0 }
   let line = 1
   let newline = html.indexOf('\n')
   let started: Place = placeOf(1)
@@ -136,6 +139,7 @@ export function htmlBlocks(html: string, isCounted: boolean): Block[] {
       return
     }
     close()
+    if (name === 'main' && main.to === 0) main.from = blocks.length
     if (level !== null) heading = level
     else if (name === 'pre') preformatted++
     else if (name === 'table') table = { rows: [], isInCell: false, place: placeOf(line) }
@@ -153,6 +157,7 @@ export function htmlBlocks(html: string, isCounted: boolean): Block[] {
     if (table !== null && (name === 'td' || name === 'th' || name === 'tr')) closeCell()
     else if (table !== null && name === 'table') closeTable(true)
     else close()
+    if (name === 'main' && main.to === 0) main.to = blocks.length
     if (/^h[1-6]$|^title$/.test(name)) heading = null
     else if (name === 'pre') preformatted = Math.max(0, preformatted - 1)
     else if (name === 'ul' || name === 'ol' || name === 'dl') {
@@ -175,7 +180,10 @@ export function htmlBlocks(html: string, isCounted: boolean): Block[] {
   }
   if (table !== null) closeTable(true)
   close()
-  return blocks
+  // What stands around the main part of a page is the same on all pages.
+  const within = blocks.slice(main.from, main.to)
+  const isWhole = within.reduce((sum, { text }) => sum + text.length, 0) < LEAST_MAIN
+  return isWhole ? blocks : [...blocks.filter((block) => block.kind === 'heading' && block.level === 0), ...within]
 }
 
 const rowOf = (cells: readonly string[]): string =>

@@ -33,21 +33,21 @@ interface Sized extends Content {
   isHeading: boolean
 }
 
-export function packed(blocks: Iterable<Block>): CutPassage[] {
-  const passages: CutPassage[] = []
+export const packed = (blocks: Iterable<Block>): CutPassage[] => [...passagesIn(blocks)]
+
+function* passagesIn(blocks: Iterable<Block>): Generator<CutPassage> {
   let group: Section[] = []
   let tokens = 0
   for (const section of sectionsOf(blocks)) {
     if (group.length > 0 && !isShared(group, tokens, section)) {
-      passages.push(...passagesOf(group))
+      yield* passagesOf(group)
       group = []
       tokens = 0
     }
     group.push(section)
     tokens += section.tokens
   }
-  if (group.length > 0) passages.push(...passagesOf(group))
-  return passages
+  yield* passagesOf(group)
 }
 
 /** Each heading with what stands below it, up to the next heading. One without anything below it is a section too. */
@@ -74,7 +74,9 @@ const isBare = (section: Section): boolean => section.blocks.length === 0
 
 /** Tiny sections below the same heading, and headings without a text with the section behind them. */
 function isShared(group: readonly Section[], tokens: number, next: Section): boolean {
-  const base = group[0]?.path.slice(0, -1) ?? []
+  const path = group[0]?.path ?? []
+  // `1.1 > Fixed` and `1.0 > Fixed` are below the same title.
+  const base = path.slice(0, Math.min(Math.max(0, path.length - 1), Math.max(1, path.length - 2)))
   if (!base.every((heading, i) => next.path[i] === heading)) return false
   if (group.every(isBare) && tokens < TINY) return true
   const last = group.at(-1)
@@ -93,7 +95,8 @@ function* passagesOf(group: readonly Section[]): Generator<CutPassage> {
       if (!said.has(heading)) blocks.push(headingLine(heading))
       said.add(heading)
     }
-    blocks.push(...section.blocks)
+    // Not all at once: there can be more of them than a call has room for.
+    for (const block of section.blocks) blocks.push(block)
   }
   const headings = path.map(({ text }) => text)
   for (const part of partsOf(blocks)) {

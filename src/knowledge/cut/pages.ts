@@ -24,8 +24,9 @@ export function joinedPages(pages: readonly (readonly Line[])[]): Line[] {
     const dropped = new Set(
       edgesOf(page).filter((at) => {
         const key = keyOf(page, at)
-        if ((counts.get(key) ?? 0) < repeats) return false
-        const isKept = !said.has(key) && !PAGE_NUMBER.test(page[at]?.text.trim() ?? '')
+        const isNumber = PAGE_NUMBER.test(page[at]?.text.slice(0, LONGEST).trim() ?? '')
+        if ((counts.get(key) ?? 0) < (isNumber ? LEAST_REPEATS : repeats)) return false
+        const isKept = !said.has(key) && !isNumber
         said.add(key)
         return !isKept
       }),

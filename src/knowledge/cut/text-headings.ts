@@ -8,8 +8,7 @@ const HASHES = /^ {0,3}(#{1,6})[ \t]+(?=\S)/
 const EQUALS = /^(={1,6}) (?=\S)/
 const UNDERLINE = /^([=\-~^"'`*+#:.])\1{2,}\s*$/
 const MARKDOWN_UNDERLINE = /^ {0,3}(?:(=)=*|(-)-+)\s*$/
-const NUMBER =
-  /^(?:appendix |annex |anhang |annexe )?((?:\d{1,3}|[A-Z](?=\.))(?:\.\d{1,3}){0,5})\.?[ \t]+(?=[^\p{Ll}\s])/iu
+const NUMBER = /^((?:\d{1,3}|[A-Z](?=\.\d))(?:\.\d{1,3}){0,5})\.?[ \t]+(?=[^\p{Ll}\s])/u
 const CHAPTER =
   /^(?:appendix|annex|chapter|part|anhang|kapitel|teil|annexe|chapitre|partie|capítulo|anexo|parte|capitolo|hoofdstuk|bijlage)\s+[\dA-Z]{1,4}\b/iu
 const SENTENCE_END = /[.!?:;,。！？]["')\]]*\s*$/
@@ -17,6 +16,7 @@ const SENTENCE_END = /[.!?:;,。！？]["')\]]*\s*$/
 const LEADS_TO_PAGE = /\.{3}|(?:\. ){3}|\s{2,}\d+\s*$/
 const LETTERS = /\p{L}\p{L}/u
 const MOST_TITLE_WORDS = 14
+const AT_MARGIN = 0.2
 
 export interface HeadingRules {
   /** `isFirst`: it does not stand in a paragraph. */
@@ -29,21 +29,19 @@ export function createHeadingRules(lines: readonly Line[], style: TextStyle): He
   const textAt = (at: number): string => lines[at]?.text ?? ''
   const isBlank = (at: number): boolean => textAt(at).trim() === ''
   const underlines: string[] = []
+  const margins = lines.filter(({ text }) => text.trim() !== '')
+  /** As in RFCs: only headings begin at the margin. */
+  const isIndented = margins.filter(({ text }) => !/^\s/.test(text)).length < margins.length * AT_MARGIN
   let isManual = false
-  /** Of the last numbered heading of a page. Numbers that do not count on are those of a list or a table. */
-  let counted: readonly number[] = []
+  /** The number of the last one on a page. Another number that does not count on is not a chapter’s. */
+  let chapter = 0
 
   function marked({ text, place }: Line, at: number): Heading | null {
     const mark = (HASHES.exec(text) ?? (style === 'plain' ? EQUALS.exec(text) : null))?.[1]
     if (mark === undefined) return null
     // In plain text, `#` begins a comment.
     if (style === 'page' || (style === 'plain' && !(isBlank(at - 1) && isBlank(at + 1)))) return null
-    const title = text
-      .trimStart()
-      .slice(mark.length)
-      .trim()
-      .replace(/[ \t]+[#=]+$/, '')
-    return { kind: 'heading', level: mark.length, text: title, place }
+    return { kind: 'heading', level: mark.length, text: titleOf(text.trimStart().slice(mark.length)), place }
   }
 
   function levelInText(text: string, at: number): number | null {
@@ -59,23 +57,29 @@ export function createHeadingRules(lines: readonly Line[], style: TextStyle): He
       isManual ||= !isBlank(at + 1)
       return 1
     }
-    return isBlank(at + 1) && isTitle(text) && indentOf(textAt(next)) > 1 ? 1 : null
+    return isIndented && isBlank(at + 1) && isTitle(text) && indentOf(textAt(next)) > 1 ? 1 : null
   }
 
   function levelOnPage(text: string, at: number): number | null {
     const before = textAt(at - 1).trim()
-    const isFree = before === '' || SENTENCE_END.test(before) || before.length < 40
+    const after = textAt(at + 1).trim()
+    const isFree = before === '' || SENTENCE_END.test(before)
     const number = NUMBER.exec(text)?.[1]
     if (number !== undefined) {
-      const parts = number.split('.').map(Number)
-      if (!isFree || !isNextAfter(counted, parts)) return null
-      if (parts.length === 1 && (NUMBER.test(before) || NUMBER.test(textAt(at + 1).trim()))) return null
-      counted = parts
-      return parts.length
+      const depth = depthOf(text)
+      const isBetween = depthOf(before) > 0 && depthOf(after) > 0
+      // Numbers that follow one another are those of a list, or of a table of contents.
+      const isListed = isBetween || (depth === 1 && (depthOf(before) === 1 || depthOf(after) === 1))
+      if (isListed || !(isFree || before.length < 60) || text.split(' ').length > MOST_TITLE_WORDS) return null
+      if (depth > 1) return depth
+      const isNext = Number(number) <= 1 || Number(number) === chapter + 1
+      if (isNext) chapter = Number(number)
+      return isNext ? 1 : null
     }
     if (!isFree) return null
-    if (CHAPTER.test(text) || (isCapital(text) && text.length > 3 && !isCapital(textAt(at + 1).trim()))) return 1
-    return isBlank(at - 1) && isBlank(at + 1) && isTitle(text) ? 3 : null
+    if (CHAPTER.test(text) && !/\s\d+$/.test(text.replace(CHAPTER, ''))) return 1
+    if (isCapital(text) && text.length > 3 && !isCapital(after)) return 1
+    return before === '' && after === '' && isTitle(text) ? 3 : null
   }
 
   return {
@@ -96,7 +100,7 @@ export function createHeadingRules(lines: readonly Line[], style: TextStyle): He
       if (style === 'markdown') {
         const found = MARKDOWN_UNDERLINE.exec(line)
         if (found === null || /^(?:[-*+>|]|\d+[.)])\s/.test(title)) return null
-        return { kind: 'heading', level: found[1] === undefined ? 2 : 1, text: title, place }
+        return { kind: 'heading', level: found[1] === undefined ? 2 : 1, text: titleOf(title), place }
       }
       const sign = UNDERLINE.exec(line)?.[1]
       if (sign === undefined || line.trimEnd().length < title.length - 2 || !LETTERS.test(title)) return null
@@ -106,18 +110,24 @@ export function createHeadingRules(lines: readonly Line[], style: TextStyle): He
   }
 }
 
+/** Without marks, tags and the targets of links. */
+function titleOf(text: string): string {
+  const title = text.trim().replace(/[ \t]+(?:#+|=+|\{#[^{}]*\})$/, '')
+  const plain = title
+    .replace(/<\/?(?:a|b|br|code|div|em|font|h\d|i|img|kbd|p|picture|small|source|span|strong|sub|sup)\b[^<>]*>/gi, '')
+    .replace(/!?\[([^[\]]*)\]\([^()]*\)/g, '$1')
+    .replaceAll('**', '')
+    .trim()
+  return plain === '' ? title : plain
+}
+
 const indentOf = (text: string): number => (text.trim() === '' ? 0 : text.length - text.trimStart().length)
 
-const isCapital = (text: string): boolean => LETTERS.test(text) && /^\p{Lu}/u.test(text) && !/\p{Ll}/u.test(text)
+const isCapital = (text: string): boolean =>
+  LETTERS.test(text) && /^\p{Lu}/u.test(text) && !/[\p{Ll}=_*$<>{}\\|]/u.test(text)
 
 const isTitle = (text: string): boolean =>
   /^\s*[\p{Lu}\p{Lo}]/u.test(text) && text.trim().split(/\s+/).length <= MOST_TITLE_WORDS && text.trim().length < 80
 
-/** `2` and `1.3` follow `1.2`, and so does `1.2.1`. */
-function isNextAfter(before: readonly number[], now: readonly number[]): boolean {
-  const last = now.length - 1
-  if (now.some(Number.isNaN)) return true
-  const sameAbove = now.slice(0, last).every((part, i) => part === before[i])
-  if (sameAbove) return now[last] === (before[last] ?? 0) + 1 || (before.length === 0 && (now[last] ?? 0) < 20)
-  return now.slice(1).every((part) => part <= 1) && (now[0] ?? 0) <= (before[0] ?? 0) + 1
-}
+/** How deep a number in front of a line is; 0: there is none. */
+const depthOf = (text: string): number => NUMBER.exec(text.slice(0, LONGEST_HEADING))?.[1]?.split('.').length ?? 0

@@ -6,6 +6,7 @@ import type { Logger } from '../../domain/logger.ts'
 import type { TokenUsage } from '../../domain/session/event.ts'
 import type { Embedding } from '../../models/embedding/embedding.ts'
 import type { KnownFiles, NewVector, PassageVectors } from '../../store/ports/knowledge.ts'
+import { documentText } from '../cut/cut-passages.ts'
 import type { IndexStatus } from '../knowledge.ts'
 
 export interface EmbedderDeps {
@@ -37,10 +38,6 @@ const LAST_PAUSE_MS = 300_000
 const PROGRESS_MS = 200
 
 type Unembedded = Awaited<ReturnType<PassageVectors['unembedded']>>[number]
-
-/** What is embedded of a passage. Its digest is of the same. */
-export const embeddedText = ({ headings, text }: Pick<Unembedded, 'headings' | 'text'>): string =>
-  headings.length === 0 ? text : `${headings.join(' > ')}\n\n${text}`
 
 /** About how many tokens a text has in any model: no language has many more than one for three bytes. */
 export const tokensOf = (text: string): number => Math.ceil(Buffer.byteLength(text) / 3)
@@ -81,7 +78,7 @@ export function createEmbedder({ store, embedding, quantize, spent, clock, log }
   }
 
   async function ask(batch: readonly Unembedded[], signal: AbortSignal): Promise<Float32Array[]> {
-    const { vectors, usage } = await embedding.embed(batch.map(embeddedText), 'passage', signal)
+    const { vectors, usage } = await embedding.embed(batch.map(documentText), 'passage', signal)
     if (usage !== null) spent(usage)
     const length = vectors[0]?.length ?? 0
     if (vectors.length !== batch.length)
@@ -138,7 +135,7 @@ function reasonOf(error: unknown, { provider, name }: Embedding): string | null 
 function fitting(all: readonly Unembedded[], tokens: number): readonly Unembedded[] {
   let left = tokens
   const end = all.findIndex((one, i) => {
-    left -= tokensOf(embeddedText(one))
+    left -= tokensOf(documentText(one))
     return left < 0 && i > 0
   })
   return end === -1 ? all : all.slice(0, end)

@@ -3,8 +3,9 @@
 import { basename, extname } from 'node:path'
 import { pageByPage } from '../../domain/page-by-page.ts'
 import type { KnownFile, KnownFiles, PassageVectors } from '../../store/ports/knowledge.ts'
+import { documentText } from '../cut/cut-passages.ts'
 import type { IndexSettings } from '../knowledge.ts'
-import { embeddedText, tokensOf } from './embed-passages.ts'
+import { tokensOf } from './embed-passages.ts'
 import { type ScannedFile, scanSources } from './scan-sources.ts'
 import type { UpdaterDeps } from './update-index.ts'
 
@@ -25,7 +26,6 @@ export interface EstimateDeps extends Pick<UpdaterDeps, 'documents' | 'prepare' 
 }
 
 const SAMPLES = 5
-const MOST_KINDS = 30
 const PAGE = 1_000
 const KNOWN_SAMPLES = 100
 
@@ -44,22 +44,14 @@ export async function estimate(
   const left = await leftOf(index, store)
   const total = { files: wanted.size, bytes: 0, passages: left.passages, tokens: left.tokens }
   const kinds = Map.groupBy(wanted.values(), ({ path }) => extname(path).toLowerCase())
-  // The kinds with the most bytes count. The rest is taken to be like them.
-  const all = [...kinds.values()].sort((a, b) => bytesOf(b) - bytesOf(a))
-  let [bytes, passages, tokens] = [0, 0, 0]
-  for (const [i, kind] of all.entries()) {
-    const kindBytes = bytesOf(kind)
-    total.bytes += kindBytes
-    if (i >= MOST_KINDS) continue
+  for (const kind of kinds.values()) {
+    const bytes = bytesOf(kind)
     const found = await sampleOf(kind)
-    const share = found.bytes === 0 ? 0 : kindBytes / found.bytes
-    bytes += kindBytes
-    passages += found.passages * share
-    tokens += found.tokens * share
+    const share = found.bytes === 0 ? 0 : bytes / found.bytes
+    total.bytes += bytes
+    total.passages += Math.round(found.passages * share)
+    total.tokens += Math.round(found.tokens * share)
   }
-  const whole = bytes === 0 ? 0 : total.bytes / bytes
-  total.passages += Math.round(passages * whole)
-  total.tokens += Math.round(tokens * whole)
   const price = settings.embedding?.price ?? null
   return { ...total, cost: price === null ? null : (total.tokens * price) / 1_000_000 }
 
@@ -74,7 +66,7 @@ export async function estimate(
       if (found.kind !== 'read') continue
       const document = await prepare(found.extract, { name: basename(file.path), type: found.type })
       sum.passages += document.passages.length
-      for (const passage of document.passages) sum.tokens += tokensOf(embeddedText(passage))
+      for (const passage of document.passages) sum.tokens += tokensOf(documentText(passage))
     }
     return sum
   }
@@ -86,7 +78,7 @@ const bytesOf = (files: readonly ScannedFile[]): number => files.reduce((sum, fi
 async function leftOf(index: string, store: EstimateDeps['store']): Promise<{ passages: number; tokens: number }> {
   const { passages, embedded } = await store.figures(index)
   const some = await store.unembedded(index, KNOWN_SAMPLES)
-  const tokens = some.reduce((sum, one) => sum + tokensOf(embeddedText(one)), 0)
+  const tokens = some.reduce((sum, one) => sum + tokensOf(documentText(one)), 0)
   const left = some.length < KNOWN_SAMPLES ? some.length : passages - embedded
   return { passages: left, tokens: some.length === 0 ? 0 : Math.round((tokens * left) / some.length) }
 }

@@ -2,6 +2,7 @@
 // what they read by its hash, and a file may change at any moment.
 
 import { createHash } from 'node:crypto'
+import type { Stats } from 'node:fs'
 import { type FileHandle, mkdir, open, readdir, rm, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { type Clock, sleep } from '../../domain/clock.ts'
@@ -55,8 +56,15 @@ const LEFT_BEHIND_MS = 3_600_000
 const PIECE = 1 << 17
 
 export function createDocumentReader({ reader, folder, newId, clock, log }: DocumentReaderDeps): DocumentReader {
+  const isYoung = ({ mtimeMs }: Stats): boolean => mtimeMs <= clock.now() && clock.now() - mtimeMs < TICK_MS
+
   async function hashOf(handle: FileHandle, signal: AbortSignal): Promise<Content> {
-    const before = await handle.stat()
+    let before = await handle.stat()
+    if (isYoung(before)) {
+      await sleep(clock, TICK_MS, signal)
+      before = await handle.stat()
+      if (isYoung(before)) throw new Changing()
+    }
     const { sha256, bytes } = await pump(handle, signal, async () => {})
     const after = await handle.stat()
     const isSame = before.size === after.size && before.mtimeMs === after.mtimeMs && before.ctimeMs === after.ctimeMs
@@ -96,8 +104,6 @@ export function createDocumentReader({ reader, folder, newId, clock, log }: Docu
     isKnown: (content: Content) => Promise<boolean>,
     signal: AbortSignal,
   ): Promise<ReadDocument> {
-    const age = clock.now() - file.mtimeMs
-    if (age >= 0 && age < TICK_MS) await sleep(clock, TICK_MS, signal)
     await using handle = await openRegular(file.absolute, file.root)
     const content = await hashOf(handle, signal)
     const known = await isKnown(content).catch((cause: unknown) => {

@@ -124,8 +124,8 @@ function unitsOf(chunk: string): Unit[] {
   const units: Unit[] = []
   for (const { groups } of chunk.matchAll(TOKEN)) {
     const { unspaced, code, section, sign } = groups ?? {}
-    if (unspaced !== undefined) units.push(...pairsOf(unspaced))
-    else if (code !== undefined) units.push(...codeUnits(code, section ?? '', sign ?? ''))
+    const found = unspaced === undefined ? codeUnits(code ?? '', section ?? '', sign ?? '') : pairsOf(unspaced)
+    for (const unit of found) units.push(unit)
   }
   return units
 }

@@ -29,7 +29,7 @@ async function openWith(embed: Embed = lengths) {
   const door = await openOpenAi(
     {},
     {
-      of: async (name) => {
+      of: (name) => {
         model = name
         return name === 'nobody' ? null : embedding
       },

@@ -8,8 +8,11 @@ import { validBody } from '../shared/request/validate.ts'
 import { type EmbeddingList, EmbeddingRequestSchema } from './embedding-schema.ts'
 
 export interface Embeddings {
-  /** By the name of an agent or of the embedding; undefined: the one to use where nobody names one. Null: there is none. */
-  of(model: string | undefined): Promise<Embedding | null>
+  /**
+   * By the name of an agent or of the embedding; undefined: the one to use where nobody names one. Null: there is none. `onlyAgent`: the
+   * one that the caller's token is for.
+   */
+  of(model: string | undefined, onlyAgent: string | undefined): Embedding | null
 }
 
 /** Their vectors are in memory until they are sent. */
@@ -21,7 +24,7 @@ export function createEmbed({ embeddings }: { embeddings: Embeddings }) {
   return async (request: Request, reply: Reply): Promise<void> => {
     const asked = validBody(EmbeddingRequestSchema, await request.json(), 'The body is not a valid embedding request.')
     const { input, model, encoding_format: format, dimensions } = asked
-    const embedding = await embeddings.of(model ?? undefined)
+    const embedding = embeddings.of(model ?? undefined, request.principal.agent)
     if (embedding === null) throw noEmbedding(model)
     reply.note({ embedding: embedding.name })
     if (open >= MOST_AT_ONCE) {

@@ -53,7 +53,7 @@ export function openEngineWithFiles(options: TestEngineOptions = {}) {
     keys,
     maskText: createMask([]),
     links: createFileLinks({ keys, basePath: '' }),
-    embeddings: { of: async () => null },
+    embeddings: { of: () => null },
     /** Number of different files in the folder. */
     async kept(): Promise<number> {
       const found = await readdir(dir, { recursive: true, withFileTypes: true }).catch(() => [])

@@ -461,4 +461,82 @@ export const migrations: readonly Migration[] = [
     WHERE status NOT IN ('pending', 'nudged', 'escalated');
   `,
   },
+  {
+    // A passage has its terms twice: GIN knows which rows have a term, and the row how often (`counts`, in the order of `terms`). Terms
+    // are mixed with the name of their index, so that two indexes rarely meet in GIN. Codes are apart from the vectors, because a search
+    // reads all of them.
+    title: 'documents that agents search',
+    since: '0.1.0',
+    sql: `
+  CREATE TABLE knowledge_indexes (
+    n integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    name text COLLATE "C" NOT NULL UNIQUE,
+    files bigint NOT NULL DEFAULT 0,
+    problems bigint NOT NULL DEFAULT 0,
+    passages bigint NOT NULL DEFAULT 0,
+    length bigint NOT NULL DEFAULT 0,
+    embedded bigint NOT NULL DEFAULT 0
+  ) WITH (fillfactor = 50);
+  CREATE TABLE knowledge_files (
+    idx integer NOT NULL,
+    path text COLLATE "C" NOT NULL,
+    bytes bigint NOT NULL,
+    mtime double precision NOT NULL,
+    document bigint,
+    problem text,
+    PRIMARY KEY (idx, path)
+  );
+  CREATE INDEX knowledge_files_document ON knowledge_files (document, path) WHERE document IS NOT NULL;
+  CREATE INDEX knowledge_files_problem ON knowledge_files (idx, path) WHERE problem IS NOT NULL;
+  CREATE TABLE knowledge_documents (
+    document bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    idx integer NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    language text COLLATE "C" NOT NULL,
+    UNIQUE (idx, name)
+  );
+  CREATE INDEX knowledge_documents_language ON knowledge_documents (idx, language);
+  CREATE TABLE knowledge_places (
+    document bigint NOT NULL,
+    n integer NOT NULL,
+    passage bigint NOT NULL,
+    continues boolean NOT NULL,
+    PRIMARY KEY (document, n)
+  );
+  CREATE INDEX knowledge_places_passage ON knowledge_places (passage);
+  CREATE TABLE knowledge_passages (
+    passage bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    idx integer NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    digest text COLLATE "C" NOT NULL,
+    length integer NOT NULL,
+    terms integer[] NOT NULL,
+    counts bytea NOT NULL,
+    UNIQUE (idx, id)
+  );
+  CREATE INDEX knowledge_passages_digest ON knowledge_passages (idx, digest, id);
+  CREATE INDEX knowledge_passages_terms ON knowledge_passages USING gin (terms) WITH (gin_pending_list_limit = 256);
+  CREATE TABLE knowledge_texts (passage bigint PRIMARY KEY, data text NOT NULL);
+  CREATE TABLE knowledge_frequencies (
+    idx integer NOT NULL,
+    term integer NOT NULL,
+    n integer NOT NULL,
+    PRIMARY KEY (idx, term)
+  ) WITH (fillfactor = 50);
+  CREATE TABLE knowledge_codes (
+    idx integer NOT NULL,
+    digest text COLLATE "C" NOT NULL,
+    code bit varying NOT NULL,
+    PRIMARY KEY (idx, digest)
+  );
+  CREATE TABLE knowledge_vectors (
+    idx integer NOT NULL,
+    digest text COLLATE "C" NOT NULL,
+    bytes bytea NOT NULL,
+    floats bytea NOT NULL,
+    PRIMARY KEY (idx, digest)
+  );
+  ALTER TABLE knowledge_vectors ALTER COLUMN bytes SET STORAGE EXTERNAL, ALTER COLUMN floats SET STORAGE EXTERNAL;
+  `,
+  },
 ]

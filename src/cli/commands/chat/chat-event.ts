@@ -2,7 +2,7 @@
 
 import type { Approval } from '../../../client/client.ts'
 import { isRecord } from '../../../domain/is-record.ts'
-import { SOURCES } from '../../../domain/session/source.ts'
+import { type ShownSource, SOURCES, sourceLines } from '../../../domain/session/source.ts'
 
 export type ChatEvent =
   | { type: 'started'; runId: string }
@@ -64,19 +64,8 @@ export function decodeChatEvent(value: unknown): ChatEvent | null {
 function activity(type: unknown, content: Record<string, unknown>): ChatEvent | null {
   if (type === 'PROGRESS') return { type: 'progress', text: progressText(content) }
   if (type !== SOURCES) return null
-  const lines = list(content.sources).map((one) => sourceLine(fields(one)))
-  const missing = list(content.not_found).map((number) => `[${number}]`)
-  return { type: 'sources', lines: missing.length === 0 ? lines : [...lines, `Not found: ${missing.join(' ')}`] }
-}
-
-function sourceLine(source: Record<string, unknown>): string {
-  const { number, page, slide, changed } = source
-  const places = [
-    textIn(source, 'file'),
-    typeof page === 'number' ? `page ${page}` : typeof slide === 'number' ? `slide ${slide}` : textIn(source, 'sheet'),
-    textIn(source, 'heading'),
-  ]
-  return `[${number}] ${places.filter((one) => one !== '').join(', ')}${changed === true ? ' (changed since)' : ''}`
+  const sources = list(content.sources).map((one) => fields(one) as Partial<ShownSource>)
+  return { type: 'sources', lines: sourceLines(sources, list(content.not_found)) }
 }
 
 export const endsRun = (event: ChatEvent): event is RunEnd => event.type === 'finished' || event.type === 'failed'

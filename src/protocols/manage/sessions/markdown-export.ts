@@ -5,7 +5,7 @@ import { isoTime } from '../../../domain/clock.ts'
 import { type Approval, endedAt } from '../../../domain/records/record.ts'
 import { type Feedback, type StoredMessage, textOf } from '../../../domain/session/message.ts'
 import type { SessionRecord } from '../../../domain/session/session.ts'
-import { citationsIn, sourceLines } from '../../../domain/session/source.ts'
+import { citationsIn, shownSource, sourceLines } from '../../../domain/session/source.ts'
 import { visibleProse } from '../../../domain/text/visible-text.ts'
 
 export function markdownHead({ owner, agent, createdAt }: SessionRecord, title: string, exportedAt: number): string {
@@ -43,13 +43,9 @@ export function markdownMessage(message: StoredMessage, feedback: readonly Feedb
 
 function sourceList({ role, metadata }: StoredMessage): string[] {
   const citations = role === 'assistant' ? citationsIn(metadata) : null
-  return citations === null
-    ? []
-    : [
-        sourceLines(citations)
-          .map((one) => line(inline(one), null))
-          .join(''),
-      ]
+  if (citations === null) return []
+  const lines = sourceLines(citations.sources.map(shownSource), citations.notFound)
+  return [lines.map((one) => line(inline(one), null)).join('')]
 }
 
 export const DECISIONS = '\n## Decisions\n\n'

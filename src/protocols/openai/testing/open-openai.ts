@@ -13,7 +13,7 @@ export const CHAT = '/v1/chat/completions'
 export const RESPONSES = '/v1/responses'
 
 /** Ends with `await using`. */
-export async function openOpenAi(options: TestEngineOptions = {}, embeddings: Embeddings = { of: async () => null }) {
+export async function openOpenAi(options: TestEngineOptions = {}, embeddings: Embeddings = { of: () => null }) {
   const opened = openEngineWithFiles(options)
   const { engine, approvals, oversight, clock, ids, attachments, links, maskText } = opened
   const parts = { engine, approvals, oversight, clock, ids, attachments, links, maskText }

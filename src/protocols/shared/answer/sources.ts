@@ -7,7 +7,10 @@ import { type Citations, joinedCitations, type ShownSource, shownSource } from '
 export const SourceSchema = z
   .strictObject({
     id: z.string().describe('Names the passage.'),
-    number: z.int().min(1).describe('The answer cites it as `[3]`. Each number means one passage in the whole session.'),
+    number: z
+      .int()
+      .min(1)
+      .describe('The answer cites it as `[3]`. Each number means one passage in the whole session.'),
     file: z.string().describe('Path of the file, relative to the source of the agent.'),
     page: z.int().min(1).exactOptional(),
     sheet: z.string().exactOptional(),

@@ -7,7 +7,7 @@ import { countsIn } from './packed-terms.ts'
 type Row = [row: number, id: string, length: number, terms: Uint8Array]
 
 export function createIndexSearch(prepare: Prepare) {
-  const rowsWith = prepare('SELECT json_group_array(rowid) FROM words_ WHERE words_ MATCH ?')
+  const rowsWith = prepare('SELECT group_concat(rowid) FROM words_ WHERE words_ MATCH ?')
   const frequency = prepare('SELECT count(*) FROM words_ WHERE words_ MATCH ?')
   const highest = prepare('SELECT max(passage) FROM passages_')
   const allHeads = prepare('SELECT json_group_array(passage), json_group_array(head) FROM passages_')
@@ -62,12 +62,12 @@ export function createIndexSearch(prepare: Prepare) {
       const found = new Int32Array(sums.length)
       let n = 0
       for (const { term, weight } of terms) {
-        const [rows] = rowsWith.get(word(term)) as unknown as [string]
-        for (const row of JSON.parse(rows) as number[]) {
+        const [rows] = rowsWith.get(word(term)) as unknown as [string | null]
+        forEachNumber(rows ?? '', (row) => {
           const sum = sums[row] ?? 0
           if (sum === 0) found[n++] = row
           sums[row] = sum + weight
-        }
+        })
       }
       const chosen = choose(found.subarray(0, n), sums, most)
       const rows = candidateRows.all(`[${chosen.join()}]`) as unknown as Row[]
@@ -89,5 +89,24 @@ const MOST_COUNTED = 10_000
 
 const word = (term: number): string => `"${term.toString(36)}"`
 
+/** A row of a result for each number would take several times as long, and an array of them memory. */
+function forEachNumber(list: string, take: (n: number) => void): void {
+  if (list === '') return
+  let n = 0
+  for (let i = 0; i < list.length; i += 1) {
+    const digit = list.charCodeAt(i) - ZERO
+    if (digit >= 0) {
+      n = n * 10 + digit
+    } else {
+      take(n)
+      n = 0
+    }
+  }
+  take(n)
+}
+
+/** Of `0`. A comma is below it. */
+const ZERO = 48
+
 /** Sorts the values. */
-export const nthLowest = (values: Float64Array, n: number): number => values.sort()[Math.max(0, n - 1)] ?? 0
+const nthLowest = (values: Float64Array, n: number): number => values.sort()[Math.max(0, n - 1)] ?? 0

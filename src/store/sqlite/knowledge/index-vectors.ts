@@ -3,7 +3,6 @@
 import type { SQLOutputValue } from 'node:sqlite'
 import { refuseOtherDimensions } from '../../knowledge/refusals.ts'
 import type { NewPassage, NewVector, PassageVectors } from '../../ports/knowledge.ts'
-import { nthLowest } from './index-search.ts'
 import { numberIn, type Prepare } from './index-tables.ts'
 
 interface Codes {
@@ -104,11 +103,11 @@ export function createIndexVectors(prepare: Prepare) {
       const distances = distancesTo(code, codes)
       // Some vectors may be of passages that are gone, so it looks further if there are too few.
       for (let n = most; ; n *= 4) {
-        const last = nthLowest(distances.slice(), Math.min(n, distances.length))
+        const last = nthDistance(distances, n)
         const near = new Map<number, number>()
-        for (const [i, vector] of codes.vectors.entries()) {
+        for (let i = 0; i < distances.length; i += 1) {
           const distance = distances[i] ?? 0
-          if (distance <= last) near.set(vector, distance)
+          if (distance <= last) near.set(codes.vectors[i] ?? 0, distance)
         }
         const rows = passagesOf.all(`[${[...near.keys()].join()}]`) as unknown as [number, string][]
         if (rows.length < most && near.size < distances.length) continue
@@ -158,10 +157,10 @@ function found<T>(
 }
 
 /** In how many bits each code differs. */
-function distancesTo(code: Uint8Array, { vectors, words, wordsEach }: Codes): Float64Array {
+function distancesTo(code: Uint8Array, { vectors, words, wordsEach }: Codes): Uint32Array {
   const asked = new Uint32Array(wordsEach)
   new Uint8Array(asked.buffer).set(code)
-  const distances = new Float64Array(vectors.length)
+  const distances = new Uint32Array(vectors.length)
   let at = 0
   for (let i = 0; i < distances.length; i += 1) {
     let distance = 0
@@ -175,4 +174,19 @@ function distancesTo(code: Uint8Array, { vectors, words, wordsEach }: Codes): Fl
     distances[i] = distance
   }
   return distances
+}
+
+/** The distance of the n-th nearest, or of the last. */
+function nthDistance(distances: Uint32Array, n: number): number {
+  const counts: number[] = []
+  for (let i = 0; i < distances.length; i += 1) {
+    const distance = distances[i] ?? 0
+    counts[distance] = (counts[distance] ?? 0) + 1
+  }
+  let seen = 0
+  for (const [distance, count = 0] of counts.entries()) {
+    seen += count
+    if (seen >= n) return distance
+  }
+  return counts.length
 }

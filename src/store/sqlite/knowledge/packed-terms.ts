@@ -13,8 +13,8 @@ export function packTerms(terms: Uint32Array, counts: Uint8Array): Uint8Array {
 /** How often each of `asked` occurs. */
 export function countsIn(packed: Uint8Array, asked: readonly number[]): number[] {
   const length = packed.length / (TERM_BYTES + 1)
-  // A copy begins where a term may begin.
-  const terms = new Uint32Array(packed.slice(0, length * TERM_BYTES).buffer)
+  // SQLite gives each blob a buffer of its own, so its beginning is where a term may begin.
+  const terms = new Uint32Array(packed.buffer, packed.byteOffset, length)
   return asked.map((term) => {
     let [from, to] = [0, length]
     while (from < to) {

@@ -119,6 +119,10 @@ describe('the file of the knowledge', () => {
     expect(statSync(path).size).toBeLessThan(400_000)
     expect(statSync(`${path}-wal`).size).toBe(0)
     expect(await store.frequencies('small', [1])).toEqual([1])
+    await store.clear('small')
+    expect([statSync(path).size < 50_000, statSync(path).mode & 0o777]).toEqual([true, 0o600])
+    await store.put('i', file('a.md', 'd'), document(passage('p', { 1: 1 })))
+    expect(await store.frequencies('i', [1])).toEqual([1])
   })
 
   test('does not grow when files change again and again', async () => {
@@ -193,8 +197,10 @@ describe('knowledge that is read beside a server', () => {
     expect([await reader?.frequencies('i', [1]), await near()]).toEqual([[2], ['q']])
     expect(await reader?.figures('i')).toMatchObject({ files: 2, passages: 2, embedded: 1 })
     await expect(reader?.remove('i', ['a.md'])).rejects.toMatchObject({ code: 'storage_failed' })
+    await expect(reader?.clear('i')).rejects.toMatchObject({ code: 'storage_failed' })
+    await server.put('j', file('b.md', 'e'), document(passage('q')))
     await server.clear('i')
-    expect([await reader?.indexes(), await reader?.frequencies('i', [1])]).toEqual([[], [0]])
+    expect([await reader?.indexes(), await reader?.frequencies('i', [1])]).toEqual([['j'], [0]])
     await server.put('i', file('c.md', 'e'), document(passage('r', { 1: 1 })))
     expect(await reader?.files('i', '', 10)).toEqual([file('c.md', 'e')])
   })

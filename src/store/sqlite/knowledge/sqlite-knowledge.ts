@@ -44,24 +44,38 @@ export function createSqliteKnowledge({
   if (first === null) return null
   let db = first
   let known = knownIndexes(db)
+  let isClosed = false
+
+  function use(opened: DatabaseSync): void {
+    db = opened
+    known = knownIndexes(db)
+  }
 
   /** In one transaction. In a file that turns out to be damaged, it is done again on the one that takes its place. */
   function run<T>(begin: string, work: () => T): T {
     try {
+      // The file could not be made again, as on a full disk.
+      if (!db.isOpen && !isClosed) use(openOrMake(path, log, connect))
       try {
         return inTransaction(db, begin, work)
       } catch (error) {
         known.forget()
         if (readOnly || !isDamage(error)) throw error
         db.close()
-        db = makeAgain(path, log, connect, error)
-        known = knownIndexes(db)
+        use(makeAgain(path, log, connect, error))
         return inTransaction(db, begin, work)
       }
     } catch (error) {
       throw failure(error)
     }
   }
+
+  function startAnew(): void {
+    db.close()
+    discard(path)
+    use(open(path, connect))
+  }
+
   const read = async <T>(index: string, none: T, work: (tables: Index) => T): Promise<T> =>
     run('BEGIN', () => {
       const tables = known.find(index)
@@ -91,8 +105,12 @@ export function createSqliteKnowledge({
     problems: (index, limit) => read(index, [], ({ rows }) => rows.problems(limit)),
     indexes: async () => run('BEGIN', () => known.names()),
     async clear(index) {
-      run('BEGIN IMMEDIATE', () => known.drop(index))
+      const names = run('BEGIN', () => known.names())
+      if (!names.includes(index)) return
       try {
+        // To give the pages of a large file back takes long, and needs space on a disk that may be full.
+        if (names.length === 1 && !readOnly) return startAnew()
+        run('BEGIN IMMEDIATE', () => known.drop(index))
         db.exec('PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)')
       } catch (error) {
         throw failure(error)
@@ -126,7 +144,8 @@ export function createSqliteKnowledge({
       db.exec('PRAGMA shrink_memory')
     },
     async close() {
-      db.close()
+      isClosed = true
+      if (db.isOpen) db.close()
     },
   }
 }
@@ -249,12 +268,16 @@ function openOrMake(path: string, log: Logger, connect: Connect): DatabaseSync {
 function makeAgain(path: string, log: Logger, connect: Connect, error: unknown): DatabaseSync {
   const reason = error instanceof Error ? error.message : String(error)
   log.warn('the index of documents is made again, because its file cannot be used', { path, reason })
-  for (const file of [path, `${path}-wal`, `${path}-shm`]) rmSync(file, { force: true })
+  discard(path)
   try {
     return open(path, connect)
   } catch (cause) {
     throw cause instanceof OtherVersion ? new ServerError('storage_failed', cause.message, { cause }) : failure(cause)
   }
+}
+
+function discard(path: string): void {
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) rmSync(file, { force: true })
 }
 
 class OtherVersion extends Error {}
