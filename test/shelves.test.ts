@@ -19,10 +19,11 @@ const blocksOf = (page: string) =>
   [...read(page).matchAll(FENCE)].map(([, , marks = '', code = '']) => ({ page, marks, code }))
 
 // What lasts (memory, skills, schedules, summaries, sign-ins and apps of MCP servers) came with three pages of Do, with routes, commands and
-// keys in the tables of Look up, and with a part of the tutorial: 67,800 words, and 1% to correct them.
-test('all pages together have at most 68,400 words, and the README 150 lines', () => {
+// keys in the tables of Look up, and with a part of the tutorial: 67,800 words. Documents of agents came with a page of Do, and with rows in
+// the tables of keys, routes and commands: 71,000, and 1% to correct them.
+test('all pages together have at most 71,700 words, and the README 150 lines', () => {
   const words = pages.reduce((sum, page) => sum + read(page).split(/\s+/).filter(Boolean).length, 0)
-  expect(words).toBeLessThanOrEqual(68_400)
+  expect(words).toBeLessThanOrEqual(71_700)
   expect(read('README.md').split('\n').length).toBeLessThanOrEqual(151)
 })
 

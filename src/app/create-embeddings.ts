@@ -10,7 +10,7 @@ import type { Prepared } from './prepare-app.ts'
 
 interface EmbeddingParts extends Pick<Prepared, 'agents'> {
   answering: { definition: Pick<AgentDefinition, 'name'> }
-  documents: Pick<Documents, 'embeddingOf'> | null
+  documents: Pick<Documents, 'embeddingOf'>
   spent(usage: UsageBeside): Promise<unknown>
   clock: Pick<Clock, 'now'>
 }
@@ -21,7 +21,7 @@ export function createEmbeddings({ agents, answering, documents, spent, clock }:
   const served = [...(first === undefined ? [] : [first]), ...agents].filter(({ internal }) => !internal)
   const all = served.flatMap(({ name: agent, tools }) =>
     tools.flatMap((tool) => {
-      const embedding = tool.type === 'knowledge' ? (documents?.embeddingOf(tool) ?? null) : null
+      const embedding = tool.type === 'knowledge' ? documents.embeddingOf(tool) : null
       return embedding === null ? [] : [{ agent, embedding }]
     }),
   )

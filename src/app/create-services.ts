@@ -4,7 +4,9 @@ import { startedAgents } from '../config/agent/started-agents.ts'
 import { answersWith } from '../domain/agent/agent.ts'
 import { createMemories } from '../engine/memories/memories.ts'
 import { createJanitor } from '../engine/sessions/janitor.ts'
+import type { Embeddings } from '../protocols/openai/embed.ts'
 import { createChainCheck } from '../store/chain-check.ts'
+import type { UsageBeside } from '../store/ports/usage.ts'
 import { createApprovals } from '../supervision/approvals/create-approvals.ts'
 import { createNoteShown, createRevealSecret } from '../supervision/approvals/looked-at.ts'
 import { createReadDiff } from '../supervision/approvals/read-diff.ts'
@@ -21,7 +23,6 @@ import { createSpawner } from '../supervision/spawn/create-spawner.ts'
 import { createAcceptPolicy } from '../supervision/workspace-policy/accept-policy.ts'
 import { buildEngine } from './build-engine.ts'
 import { buildSupervision } from './build-supervision.ts'
-import { createEmbeddings } from './create-embeddings.ts'
 import { defaultsFrom } from './load-config.ts'
 import { openFiles } from './open-files.ts'
 import type { Telling } from './open-outbox.ts'
@@ -106,10 +107,7 @@ export async function createServices(parts: Telling, undo: AsyncDisposableStack)
     readCosts: createReadCosts({ usage: store.usage, prices }),
     dayLimits,
     memories,
-    embeddings: createEmbeddings({
-      ...parts,
-      spent: (usage) => sessionLog.commit({ type: 'add_usage', usage: [usage] }),
-    }),
+    embeddings: await openEmbeddings(parts),
     janitor,
     jobs,
     keeper,
@@ -118,6 +116,14 @@ export async function createServices(parts: Telling, undo: AsyncDisposableStack)
     clock,
     version,
   }
+}
+
+/** Few servers have an agent with documents. */
+async function openEmbeddings({ documents, sessionLog, ...parts }: Telling): Promise<Embeddings> {
+  if (documents === null) return { of: () => null }
+  const { createEmbeddings } = await import('./create-embeddings.ts')
+  const spent = (usage: UsageBeside) => sessionLog.commit({ type: 'add_usage', usage: [usage] })
+  return createEmbeddings({ ...parts, documents, spent })
 }
 
 /** Few servers have an agent with such an MCP server. */

@@ -4,8 +4,9 @@ import { at, type CallOptions, type Calls, queryOf } from './connection.ts'
 import type { KnowledgeFound, KnowledgeIndex, KnowledgeQuery, Passage } from './wire.ts'
 
 export interface PassageOptions extends CallOptions {
-  /** The agent that cites it, and the tool that found it. */
+  /** The agent that cites it. */
   agent: string
+  /** The tool that found it. Default: any that the agent, or one that it calls, has. */
   tool?: string
   /** How many passages before and after it come along, at most 10. */
   before?: number

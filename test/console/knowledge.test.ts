@@ -142,7 +142,7 @@ test('an operator sees how the documents of an agent are doing, tries a search a
   const asked = await answerFor(page)
   await go(`/agents/${AGENT}`)
   await page.getByText('Reading: 12 of 40').first().waitFor()
-  await page.getByText('900 of 1,310 passages embedded').waitFor()
+  await page.getByText('900, with openai/text-embedding-3-small').waitFor()
   await page.getByText('1,200 files could not be read').click()
   await page.getByText('And 1,193 more').waitFor()
   await page.getByLabel('Try a search').fill('parental leave')
@@ -223,6 +223,16 @@ test.each(['chat', 'sessions'])('an answer shows its sources in /%s, and each op
   const passage = (id: string, around: number) =>
     `GET /knowledge/passages/${id}?agent=${AGENT}&tool=handbook&before=${around}&after=${around}`
   expect(asked).toEqual([passage('p3', 0), passage('p3', 0), passage('p3', 2), passage('p4', 0)])
+  expect(complaints).toEqual([])
+})
+
+test('a replay opens what the answer cited, too', async () => {
+  const { page, complaints, go } = await signIn(browser, house, { serviceWorkers: 'block', reducedMotion: 'reduce' })
+  await answerFor(page)
+  await go(`/sessions/${SESSION}?view=replay`)
+  await page.getByLabel('Event', { exact: true }).press('End')
+  await page.getByRole('button', { name: /^.3. leave.md/ }).click()
+  await page.getByRole('dialog').getByText(TEXT).waitFor()
   expect(complaints).toEqual([])
 })
 

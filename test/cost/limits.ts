@@ -41,9 +41,9 @@ export const startLimits = {
   /**
    * Files of ours, from a checkout. What is asked about agents elsewhere is among them: the tools of hosts, what is remembered, and how
    * their programs are hosted; and of what lasts longer than a run, the shapes in an agent's file and what its loop asks: schedules,
-   * skills, memories, summaries. The rest of these loads when it is used.
+   * skills, memories, summaries, documents and what answers cite of them. The rest of these loads when it is used.
    */
-  sources: 676,
+  sources: 681,
   /** Files of other packages, from a checkout. */
   packages: 198,
   /** Files of the published program: the entry, the bundler's own, `main.cjs`, `server.cjs`, and the demo model of this start. */

@@ -52,9 +52,7 @@ export function Hits({ found: { hits, lacks } }: { found: KnowledgeFound }) {
     <>
       <Warnings texts={lacks} />
       <p role="status" className={styles.why}>
-        {hits.length === 0
-          ? 'Nothing was found. Try other words.'
-          : `${counted(hits.length, 'passage')}, the best first`}
+        {hits.length === 0 ? 'Nothing was found. Try other words.' : counted(hits.length, 'passage')}
       </p>
       {hits.length > 0 && (
         <ol className={styles.hits} aria-label="What was found">

@@ -26,7 +26,7 @@ const found: KnowledgeFound = {
 
 test('a hit says where it stands, how good it is and how it was found', () => {
   expect(pageOf(createElement(Hits, { found }))).toBe(
-    '|Two files are not read yet.|2 passages, the best first|' +
+    '|Two files are not read yet.|2 passages|' +
       'leave.md · Leave &gt; Parental leave|7.43| words 1, meaning 3|&lt;b&gt;20&lt;/b&gt;|&lt;U+202E&gt;| days|' +
       'pay.xlsx · sheet May| beside the hit above|Pay|',
   )

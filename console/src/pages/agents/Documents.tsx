@@ -58,7 +58,8 @@ export function Documents({ agent }: { agent: string }) {
 }
 
 export function Index({ index, agent }: { index: KnowledgeIndex; agent: string }) {
-  const { id, used_by, sources, state, why, progress, files, passages, updated_at, problems, problem_count } = index
+  const { id, used_by, sources, embedding, state, why, progress, files, passages, embedded, updated_at } = index
+  const { problems, problem_count } = index
   const client = useClient()
   const queries = useQueryClient()
   const isLive = useIsLive()
@@ -104,13 +105,18 @@ export function Index({ index, agent }: { index: KnowledgeIndex; agent: string }
             </code>
           ))}
         </Fact>
-        <Fact name="Holds">
-          {counted(files, 'file')}, {counted(passages, 'passage')}
+        <Fact name="Files">{fullCount(files)}</Fact>
+        <Fact name="Passages">{fullCount(passages)}</Fact>
+        <Fact name="Embedded">
+          {embedding === null ? (
+            'No: passages are found by their words'
+          ) : (
+            <>
+              {fullCount(embedded ?? 0)}, with <bdi>{embedding}</bdi>
+            </>
+          )}
         </Fact>
-        <Fact name="Found by">{foundBy(index)}</Fact>
-        <Fact name="Complete">
-          {updated_at === null ? 'Not yet: not all files are read' : <Time at={updated_at} />}
-        </Fact>
+        <Fact name="All files read">{updated_at === null ? 'Not yet' : <Time at={updated_at} />}</Fact>
       </dl>
       {problem_count > 0 && <Problems problems={problems} count={problem_count} />}
       <DocumentSearch agent={agent} tool={tools[0] ?? ''} />
@@ -161,16 +167,6 @@ function Progress({ progress: { done, total, phase } }: { progress: NonNullable<
   )
 }
 
-function foundBy({ embedding, embedded, passages }: KnowledgeIndex) {
-  if (embedding === null) return 'Their words'
-  const many = embedded === passages ? 'all' : `${fullCount(embedded ?? 0)} of ${counted(passages, 'passage')}`
-  return (
-    <>
-      Their words, and their meaning with <bdi>{embedding}</bdi>: {many} embedded
-    </>
-  )
-}
-
 /** Files that the agent does not find, or not whole. */
 function Problems({ problems, count }: { problems: KnowledgeIndex['problems']; count: number }) {
   const list = (
@@ -183,9 +179,7 @@ function Problems({ problems, count }: { problems: KnowledgeIndex['problems']; c
           </span>
         </li>
       ))}
-      {count > problems.length && (
-        <li>And {fullCount(count - problems.length)} more. The log of the server names them.</li>
-      )}
+      {count > problems.length && <li>And {fullCount(count - problems.length)} more.</li>}
     </ul>
   )
   const title = `${counted(count, 'file')} could not be read, or not as a whole`

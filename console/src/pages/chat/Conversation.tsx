@@ -22,7 +22,7 @@ import { AboutIcon } from '../../parts/icons.ts'
 import { lazyPart } from '../../parts/lazy-part.tsx'
 import { RenameButton } from '../../parts/RenameButton.tsx'
 import { Loading } from '../../parts/States.tsx'
-import { ConversationContext, SuggestContext } from '../../parts/transcript/conversation.ts'
+import { AgentContext, ConversationContext, SuggestContext } from '../../parts/transcript/conversation.ts'
 import { EarlierVersion } from '../../parts/transcript/EarlierVersion.tsx'
 import { useAgain } from '../../parts/transcript/use-again.ts'
 import { ChatAction } from './ChatAction.tsx'
@@ -139,7 +139,6 @@ function Talking({ id, isKnown, log }: { id: string; isKnown: boolean; log: Log 
     versions: branch.versions,
     turnTo: branch.turnTo,
     sessionId: isKnown ? id : null,
-    agent: session.data?.agent ?? null,
   }
   return (
     <ChatLayout
@@ -201,27 +200,29 @@ function Talking({ id, isKnown, log }: { id: string; isKnown: boolean; log: Log 
         </>
       }
     >
-      <ConversationContext value={conversation}>
-        <SuggestContext value={isOpen ? suggest : null}>
-          <ConversationBody
-            log={log}
-            branch={branch}
-            isKnown={isKnown}
-            agent={session.data?.agent ?? 'The agent'}
-            isRunning={running !== null}
-            docked={questions}
-            outgoing={
-              <OutgoingList
-                list={outgoing}
-                waitsFor={questions.length > 0 ? 'Waits until the question is answered.' : 'Waits for its turn.'}
-                onWithdraw={(message) => void withdraw(message)}
-                onEdit={edit}
-              />
-            }
-            hasOutgoing={outgoing.length > 0}
-          />
-        </SuggestContext>
-      </ConversationContext>
+      <AgentContext value={session.data?.agent ?? null}>
+        <ConversationContext value={conversation}>
+          <SuggestContext value={isOpen ? suggest : null}>
+            <ConversationBody
+              log={log}
+              branch={branch}
+              isKnown={isKnown}
+              agent={session.data?.agent ?? 'The agent'}
+              isRunning={running !== null}
+              docked={questions}
+              outgoing={
+                <OutgoingList
+                  list={outgoing}
+                  waitsFor={questions.length > 0 ? 'Waits until the question is answered.' : 'Waits for its turn.'}
+                  onWithdraw={(message) => void withdraw(message)}
+                  onEdit={edit}
+                />
+              }
+              hasOutgoing={outgoing.length > 0}
+            />
+          </SuggestContext>
+        </ConversationContext>
+      </AgentContext>
       <Spoken isRunning={running !== null} hasQuestion={questions.length > 0} />
     </ChatLayout>
   )

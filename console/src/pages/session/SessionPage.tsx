@@ -6,6 +6,7 @@ import { SessionsIcon } from '../../parts/icons.ts'
 import { Page } from '../../parts/Page.tsx'
 import { Empty, Loading, Pending } from '../../parts/States.tsx'
 import { type Tab, Tabs } from '../../parts/Tabs.tsx'
+import { AgentContext } from '../../parts/transcript/conversation.ts'
 import { sessionTitle } from '../../words.ts'
 import { SessionActions } from './actions/SessionActions.tsx'
 import { SessionFacts } from './SessionFacts.tsx'
@@ -68,7 +69,9 @@ function KnownSession({ id }: { id: string }) {
       }
     >
       <Suspense fallback={<Loading />}>
-        {session === undefined ? <Loading /> : <view.Tab key={view.id} session={session} />}
+        <AgentContext value={session?.agent ?? null}>
+          {session === undefined ? <Loading /> : <view.Tab key={view.id} session={session} />}
+        </AgentContext>
       </Suspense>
     </Page>
   )

@@ -47,7 +47,6 @@ export default function TranscriptTab({ session }: { session: Session }) {
           versions,
           turnTo,
           sessionId: session.session_id,
-          agent: session.agent,
         }}
       >
         <Transcript

@@ -13,7 +13,7 @@ import { passageWords } from '../passage-words.ts'
 import { Empty, Pending } from '../States.tsx'
 import { VisibleText } from '../VisibleText.tsx'
 import type { Source } from './citations.ts'
-import { ConversationContext } from './conversation.ts'
+import { AgentContext } from './conversation.ts'
 import styles from './Sources.module.css'
 
 const AROUND = 2
@@ -21,7 +21,7 @@ const AROUND = 2
 /** A cited passage as its file has it now, and what stands around it. */
 export default function PassageDialog({ source, onClose }: { source: Source; onClose: () => void }) {
   const client = useClient()
-  const { agent } = useContext(ConversationContext)
+  const agent = useContext(AgentContext)
   const [around, setAround] = useState(0)
   const { id, tool } = source
   const passages = useQuery({
@@ -41,8 +41,7 @@ export default function PassageDialog({ source, onClose }: { source: Source; onC
       width="wide"
       onClose={onClose}
       actions={
-        data !== undefined &&
-        error === null && (
+        data === undefined || error !== null ? undefined : (
           <Button disabled={around > 0} isBusy={passages.isPlaceholderData} onClick={() => setAround(AROUND)}>
             More around it
           </Button>

@@ -76,7 +76,7 @@ export function CitingWords({ text, citations, onOpen }: CitingProps & { text: s
 function Mention({ words, number, citations, onOpen }: CitingProps & { words: string; number: number }) {
   const source = citations.sources.find((one) => one.number === number)
   if (source === undefined) {
-    if (!citations.notFound.includes(number)) return words
+    if (!citations.notFound.includes(number)) return <ProseText text={words} />
     return (
       <mark className={styles.notFound} title="Nothing was found under this number">
         {words}

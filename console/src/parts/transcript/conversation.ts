@@ -12,8 +12,6 @@ export interface Conversation {
   turnTo: (key: string) => void
   /** Whose messages can be linked to and answers judged. */
   sessionId: string | null
-  /** Whose documents an answer cites. Null: not known yet. */
-  agent: string | null
 }
 
 export const ConversationContext = createContext<Conversation>({
@@ -22,11 +20,13 @@ export const ConversationContext = createContext<Conversation>({
   versions: new Map(),
   turnTo: () => {},
   sessionId: null,
-  agent: null,
 })
 
 /** Puts words into the field for the next message. Nothing is sent. Null: there is no such field. */
 export const SuggestContext = createContext<((text: string) => void) | null>(null)
+
+/** Whose documents the answers cite. Null: not known yet. */
+export const AgentContext = createContext<string | null>(null)
 
 /** Opens what an answer cites. The answer itself may scroll out of the page meanwhile. */
 export const OpenSourceContext = createContext<(source: Source) => void>(() => {})

@@ -11,6 +11,7 @@ test('every route needs the scope that this table says', async () => {
 
   expect(new Set(lines('read').map((line) => line.split(' ')[0]))).toEqual(new Set(['GET', 'POST']))
   expect(lines('read').filter((line) => !line.startsWith('GET'))).toEqual([
+    'POST /knowledge/search',
     'POST /policy/draft',
     'POST /policy/try',
     'POST /validate/agent',
@@ -43,6 +44,7 @@ test('every route needs the scope that this table says', async () => {
     'POST /sessions/:id/messages',
     'POST /tool_result',
     'POST /v1/chat/completions',
+    'POST /v1/embeddings',
     'POST /v1/responses',
     'POST /v1/responses/:id/cancel',
   ])
@@ -75,11 +77,13 @@ test('every route needs the scope that this table says', async () => {
     'POST /workspaces/:id/tasks',
   ])
   expect(lines('manage')).toEqual([
+    'DELETE /knowledge/:id',
     'DELETE /push/subscriptions/:id',
     'DELETE /schedules/:id',
     'DELETE /sign-ins/:id',
     'PATCH /schedules/:id',
     'POST /channels/:name/replay',
+    'POST /knowledge/:id/update',
     'POST /push/subscriptions',
     'POST /schedules',
     'POST /schedules/:id/run',

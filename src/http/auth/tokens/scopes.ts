@@ -16,6 +16,7 @@ const others: Readonly<Record<string, Scope>> = {
   'POST /policy/try': 'read',
   'POST /policy/draft': 'read',
   'POST /validate/agent': 'read',
+  'POST /knowledge/search': 'read',
   'POST /agents/:name/tests/run': 'talk',
   'POST /sessions/:id/messages': 'talk',
   'POST /sessions/:id/apps': 'talk',

@@ -1,5 +1,5 @@
 import type { Session } from 'quarterdeck/client'
-import { useEffect, useMemo, useRef, useState } from 'react'
+import { Suspense, useEffect, useMemo, useRef, useState } from 'react'
 import { useSearchParams } from 'wouter'
 import { useKeys } from '../../../app/Keys.tsx'
 import { pathTo } from '../../../data/branches.ts'
@@ -8,9 +8,9 @@ import type { LogEvent } from '../../../data/live-types.ts'
 import { type Transcript as Conversation, createTranscriptFold, type FoldState } from '../../../data/transcript.ts'
 import { Button, IconButton } from '../../../parts/Button.tsx'
 import { PauseIcon, PlayIcon, StepBackIcon, StepForwardIcon } from '../../../parts/icons.ts'
-import { Empty, Failed, Pending } from '../../../parts/States.tsx'
+import { lazyPart } from '../../../parts/lazy-part.tsx'
+import { Empty, Failed, Loading, Pending } from '../../../parts/States.tsx'
 import { preciseTime } from '../../../parts/Time.tsx'
-import { Transcript } from '../../../parts/transcript/Transcript.tsx'
 import { fullCount } from '../../../words.ts'
 import styles from './ReplayTab.module.css'
 
@@ -26,6 +26,10 @@ export default function ReplayTab({ session }: { session: Session }) {
   const share = Math.round((100 * (events.at(-1)?.seq ?? 0)) / Math.max(1, lastSeq))
   return <Player events={events} progress={isLoading && list.hasLater ? `${share} %` : null} />
 }
+
+const Transcript = lazyPart(async () => ({
+  default: (await import('../../../parts/transcript/Transcript.tsx')).Transcript,
+}))
 
 const speeds = [1, 2, 4, 16] as const
 
@@ -82,7 +86,9 @@ function Player({ events, progress }: { events: readonly LogEvent[]; progress: s
         {transcript.items.length === 0 ? (
           <Empty title="Nothing was said by then" />
         ) : (
-          <Transcript items={pathTo(transcript, transcript.end)} label="Conversation by then" />
+          <Suspense fallback={<Loading />}>
+            <Transcript items={pathTo(transcript, transcript.end)} label="Conversation by then" />
+          </Suspense>
         )}
       </div>
       <div className={styles.controls}>
