@@ -55,10 +55,14 @@ async function byWords({ store, analyzer }: SearchDeps, index: string, text: str
   if (asked.length === 0 || figures.passages === 0) return []
   const terms = asked.map(({ term }) => term)
   const frequencies = await store.frequencies(index, terms)
-  const finding = candidateTerms(terms, frequencies, figures.passages)
+  // A word is as rare as all its forms together: few Italian passages say `what`, but it is not rare for that.
+  const ofWord = new Map<number, number>()
+  for (const [i, { word }] of asked.entries())
+    ofWord.set(word, Math.min(figures.passages, (ofWord.get(word) ?? 0) + (frequencies[i] ?? 0)))
+  const counted = asked.map((one, i) => ({ ...one, rows: frequencies[i] ?? 0, frequency: ofWord.get(one.word) ?? 0 }))
+  const finding = candidateTerms(counted, figures.passages)
   if (finding.length === 0) return []
   const candidates = await store.candidates(index, finding, terms, MOST_CANDIDATES)
-  const counted = asked.map(({ word, weight }, i) => ({ word, weight, frequency: frequencies[i] ?? 0 }))
   return rankByWords(candidates, counted, figures)
 }
 

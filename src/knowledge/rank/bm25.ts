@@ -12,7 +12,7 @@ export type Totals = Pick<IndexFigures, 'passages' | 'length'>
 
 /** A term that was counted in the candidates. */
 export interface CountedTerm {
-  /** How many passages have it. */
+  /** How many passages have a form of its word. */
   frequency: number
   /** Terms with the same number are forms of one word. The one that fits best counts. */
   word: number
