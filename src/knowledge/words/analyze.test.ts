@@ -121,7 +121,7 @@ test('a query asks for each word once, in all languages of the index, and least 
   expect(terms.map(({ word, weight }) => ({ word, weight }))).toEqual([
     { word: 0, weight: 0.1 },
     { word: 0, weight: 0.1 },
-    { word: 0, weight: 1 },
+    { word: 0, weight: 0.1 },
     { word: 1, weight: 1 },
     { word: 1, weight: 1 },
     { word: 1, weight: 1 },
@@ -166,4 +166,16 @@ test.each([
   termsOf(text, 'de')
   const { user, system } = process.cpuUsage(start)
   expect((user + system) / 1e6).toBeLessThan(2)
+})
+
+test('what only asks counts less in every language of the index, and in scripts without blanks', () => {
+  const light = (query: string, languages: readonly string[]) =>
+    createAnalyzer()
+      .queryTerms(query, languages)
+      .filter(({ weight }) => weight <= 0.1).length
+  // Two words that ask, in three forms each.
+  expect(light('what does malloc', ['en', 'it'])).toBe(6)
+  expect(light('什么是内存', ['zh'])).toBe(2)
+  expect(light('内存是什么', ['zh'])).toBe(2)
+  expect(light('設定とは何ですか', ['ja'])).toBe(5)
 })
