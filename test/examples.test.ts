@@ -11,7 +11,7 @@ const projects = globSync('examples/*/README.md', { cwd: root }).map((file) => f
 test('the index lists every project', () => {
   const listed = [...read('examples/README.md').matchAll(/\]\(([\w-]+)\/README\.md\)/g)].map(([, name]) => name)
   expect(listed.toSorted()).toEqual(projects.toSorted())
-  expect(projects).toHaveLength(8)
+  expect(projects).toHaveLength(9)
 })
 
 describe.each(projects)('%s', (name) => {

@@ -36,7 +36,7 @@ const allowed: Record<string, readonly string[]> = {
     'tools/tool.ts',
     'tools/process',
   ],
-  evaluation: ['domain', 'json', 'engine', 'log/notes.ts', 'models/model.ts'],
+  evaluation: ['domain', 'json', 'engine', 'log/notes.ts', 'models/model.ts', 'knowledge/knowledge.ts'],
   schedules: ['domain', 'engine', 'log/notes.ts'],
   operators: [
     'domain',

@@ -63,13 +63,19 @@ export async function openTestEngine(options: TestEngineOptions): Promise<TestEn
     dataDir,
   })
   undo.defer(() => app.close({ drainMs: 0 }))
-  const { engine, files } = await app.open()
+  const { engine, files, knowledge: documents } = await app.open()
   const opened = undo.move()
 
   return {
     engine,
     judge: (agent) => judges.get(agent) ?? null,
     attach: (path) => attachFile(files, path),
+    search(agent, name) {
+      const tools = agents.find((one) => one.name === agent)?.tools ?? []
+      const tool = tools.find((one) => one.type === 'knowledge' && one.name === name)
+      if (tool?.type !== 'knowledge' || documents === null) throw new Error(`${agent} has no documents named ${name}`)
+      return documents.of(tool).search
+    },
     clock,
     ids,
     [Symbol.asyncDispose]: () => opened.disposeAsync(),

@@ -150,15 +150,17 @@ function missingCommand(connection: McpServerSettings['connection'], { env }: Io
   return found ? null : command
 }
 
-/** Like `2 tools, 1 MCP server`. Only asking a server, or reading a document, would show how many tools it has. */
+/** Like `2 tools, 1 MCP server, documents in handbook`. Only asking a server, or reading a document, would show how many tools it has. */
 export function toolCount(tools: readonly ToolSettings[]): string {
   const servers = tools.filter(({ type }) => type === 'mcp').length
   const documents = tools.filter(({ type }) => type === 'openapi').length
-  const single = tools.length - servers - documents
+  const searched = tools.filter(({ type }) => type === 'knowledge').map(({ name }) => name)
+  const single = tools.length - servers - documents - searched.length
   const parts = [
     ...(single > 0 || tools.length === 0 ? [counted(single, 'tool')] : []),
     ...(servers > 0 ? [counted(servers, 'MCP server')] : []),
     ...(documents > 0 ? [counted(documents, 'OpenAPI file')] : []),
+    ...(searched.length > 0 ? [`documents in ${searched.join(', ')}`] : []),
   ]
   return parts.join(', ')
 }

@@ -18,6 +18,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
     test: async (context) => (await import('./commands/test/test-command.ts')).createTestCommand(context),
     doctor: async (context) => (await import('./commands/doctor/doctor.ts')).createDoctorCommand(context),
     explain: async (context) => (await import('./commands/explain.ts')).createExplainCommand(context),
+    knowledge: async (context) => (await import('./commands/knowledge/knowledge.ts')).createKnowledgeCommand(context),
     schedules: async (context) => (await import('./commands/schedules/schedules.ts')).createSchedulesCommand(context),
     tokens: async (context) => (await import('./commands/tokens/tokens.ts')).createTokensCommand(context),
     console: async (context) => (await import('./commands/console/console.ts')).createConsoleCommand(context),

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import type { TestCase } from '../domain/agent/test-case.ts'
+import type { AnswerCase, SearchCase } from '../domain/agent/test-case.ts'
 import { createSystemClock } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
 import type { RunEvent } from '../domain/session/event.ts'
 import type { FileRecord } from '../domain/session/file.ts'
 import { filePart } from '../domain/session/message.ts'
+import type { Hit } from '../knowledge/knowledge.ts'
 import { createManualClock } from '../models/testing/manual-clock.ts'
 import type { MadeCall } from './case-result.ts'
 import { type CaseDeps, checkTools, runCase } from './run-case.ts'
@@ -24,7 +25,7 @@ const fileAt = (path: string): FileRecord => ({
   createdAt: 0,
 })
 
-const caseOf = (given: Partial<TestCase>): TestCase => ({
+const caseOf = (given: Partial<AnswerCase>): AnswerCase => ({
   name: 'a case',
   turns: ['Hi'],
   files: [],
@@ -41,6 +42,7 @@ const depsOf = (engine: ScriptedEngine, given: Partial<CaseDeps> = {}): CaseDeps
   engine,
   judge: () => null,
   attach: async (path) => fileAt(path),
+  search: () => async () => ({ hits: [], usage: [], lacks: [] }),
   clock: createManualClock(),
   ids: { uuid: () => `id-${++ids}` },
   ...given,
@@ -193,7 +195,7 @@ describe('a test case', () => {
         : [...says('Done.'), finished(1, 2)]
     })
     const answer = { arguments: null, reason: null }
-    const approvals: TestCase['approvals'] = [
+    const approvals: AnswerCase['approvals'] = [
       { ...answer, tool: 'pay', decision: 'reject', reason: 'Too much.' },
       { ...answer, tool: 'pay', decision: 'approve', arguments: { amount: 1 } },
       { ...answer, tool: 'mail', decision: 'approve' },
@@ -377,5 +379,74 @@ describe('expected tools', () => {
     expect(checkTools({ tools: [], onlyTheseTools: true }, [made('delete')])).toEqual([
       { check: 'tools', expected: 'no tool calls', found: 'delete({})' },
     ])
+  })
+})
+
+describe('a case that measures a search', () => {
+  const hit = (file: string): Hit => ({
+    passage: { id: file, file, place: { page: null, sheet: null, slide: null, line: 1 }, headings: [], text: 'Text.' },
+    score: 1,
+    byWords: 1,
+    byMeaning: null,
+  })
+  const question = (text: string, file: string) => ({
+    ...{ question: text, files: [file], heading: null, page: null, contains: [] },
+  })
+  const testCase: SearchCase = {
+    name: 'finds it',
+    knowledge: 'handbook',
+    questions: [question('Leave?', 'leave.md'), question('Dogs?', 'dogs.md')],
+    recallAt5: 0.5,
+    mrr: null,
+    timeoutMs: 1_000,
+  }
+  const engine = createScriptedEngine(() => [])
+  const asked: string[] = []
+  const deps = depsOf(engine, {
+    search: (agent, tool) => async (query) => {
+      asked.push(`${agent} ${tool} ${query}`)
+      const usage = [{ provider: 'p', model: 'm', inputTokens: 4 }]
+      return { hits: [hit('travel.md'), hit('leave.md')], usage, lacks: [] }
+    },
+  })
+
+  test('asks no model, and passes if enough is found', async () => {
+    expect(await runCase({ agent: 'clerk', testCase }, deps, never)).toEqual({
+      agent: 'clerk',
+      name: 'finds it',
+      outcome: 'passed',
+      findings: [],
+      durationMs: 0,
+      tokens: { input: 8, output: 0 },
+      answer: 'recall@1 0.00, recall@5 0.50, recall@10 0.50, MRR 0.25 of 2 questions',
+      calls: [],
+    })
+    expect(asked).toEqual(['clerk handbook Leave?', 'clerk handbook Dogs?'])
+    expect(engine.requests).toEqual([])
+  })
+
+  test('fails with what was found instead', async () => {
+    const wanted = { ...testCase, recallAt5: 0.9, mrr: 0.7 }
+    const { outcome, findings } = await runCase({ agent: 'clerk', testCase: wanted }, deps, never)
+    const measured = 'recall@1 0.00, recall@5 0.50, recall@10 0.50, MRR 0.25 of 2 questions'
+    expect([outcome, findings]).toEqual([
+      'failed',
+      [
+        {
+          check: 'recall@5',
+          expected: 'at least 0.9',
+          found: `${measured}\nDogs? Expected dogs.md; found travel.md, line 1; leave.md, line 1.`,
+        },
+        { check: 'mrr', expected: 'at least 0.7', found: measured },
+      ],
+    ])
+  })
+
+  test('is an error if the documents cannot be searched', async () => {
+    const search = () => async () => Promise.reject(new ServerError('not_ready', 'The server is not ready.'))
+    expect(await runCase({ agent: 'clerk', testCase }, depsOf(engine, { search }), never)).toMatchObject({
+      outcome: 'error',
+      findings: [{ check: 'run', found: 'not_ready: The server is not ready.' }],
+    })
   })
 })

@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import { abortAfter } from '../domain/abort.ts'
-import type { TestCase } from '../domain/agent/test-case.ts'
+import type { AnswerCase, SearchCase } from '../domain/agent/test-case.ts'
 import type { Clock } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
 import type { Ids } from '../domain/ids.ts'
+import type { TokenUsage } from '../domain/session/event.ts'
 import type { FileRecord } from '../domain/session/file.ts'
 import { argumentsObject, type RunAnswer } from '../domain/session/run-answer.ts'
 import type { SessionChoice } from '../engine/ports/runs.ts'
@@ -18,6 +19,14 @@ import {
 import type { AgentCase, CaseResult, Finding, MadeCall } from './case-result.ts'
 import { checkAnswer } from './check-answer.ts'
 import type { Judge } from './judge.ts'
+import {
+  expectedText,
+  foundText,
+  type Measured,
+  type Miss,
+  measureSearch,
+  type Search,
+} from './knowledge/measure-search.ts'
 
 export interface CaseDeps {
   engine: TestedEngine
@@ -25,6 +34,8 @@ export interface CaseDeps {
   judge(agent: string): Judge | null
   /** Stores a file that a case sends. Throws a `ServerError` that says what is wrong with the file. */
   attach(path: string): Promise<FileRecord>
+  /** The search in documents of an agent, by the name of the tool. */
+  search(agent: string, tool: string): Search
   clock: Clock
   ids: Ids
 }
@@ -35,15 +46,22 @@ const MAX_FINDING_CHARS = 2_000
 /** Runs one case in its own session. Rejects only for a bug: everything that the agent does is a result. */
 export async function runCase({ agent, testCase }: AgentCase, deps: CaseDeps, stop: AbortSignal): Promise<CaseResult> {
   const began = deps.clock.mono()
+  const isSearch = 'questions' in testCase
   using late = abortAfter(deps.clock, testCase.timeoutMs, { hold: true })
   const signal = AbortSignal.any([stop, late.signal])
   const turns: Turn[] = []
-  const answers = createApprovalAnswers(testCase.approvals)
+  let measured: Measured | null = null
 
   let judged: { outcome: CaseResult['outcome']; findings: Finding[] }
   try {
-    await converse(agent, testCase, deps, turns, answers, signal)
-    judged = await judgeCase(agent, testCase, turns, answers, deps, signal)
+    if (isSearch) {
+      measured = await measureSearch(testCase.questions, deps.search(agent, testCase.knowledge), signal)
+      judged = judgeSearch(testCase, measured)
+    } else {
+      const answers = createApprovalAnswers(testCase.approvals)
+      await converse(agent, testCase, deps, turns, answers, signal)
+      judged = await judgeCase(agent, testCase, turns, answers, deps, signal)
+    }
   } catch (error) {
     if (!signal.aborted) {
       if (!(error instanceof ServerError)) throw error
@@ -55,8 +73,7 @@ export async function runCase({ agent, testCase }: AgentCase, deps: CaseDeps, st
   // The result of an aborted case means nothing, because the abort may have caused it.
   if (stop.aborted) judged = { outcome: 'stopped', findings: [] }
   else if (late.signal.aborted) {
-    const judging = turns.at(-1)?.answer?.outcome === 'completed' && turns.length === testCase.turns.length
-    const doing = judging ? 'still being judged' : `still at turn ${turns.length} of ${testCase.turns.length}`
+    const doing = isSearch ? 'still searching' : doingLate(testCase, turns)
     judged = failure('failed', 'time', `an end within ${testCase.timeoutMs / 1_000} s`, doing)
   }
 
@@ -66,16 +83,21 @@ export async function runCase({ agent, testCase }: AgentCase, deps: CaseDeps, st
     outcome: judged.outcome,
     findings: judged.findings.map(bounded),
     durationMs: Math.round(deps.clock.mono() - began),
-    tokens: tokensOf(turns),
-    answer: turns.at(-1)?.said.text ?? '',
+    tokens: tokensOf(measured?.usage ?? turns.flatMap(({ said }) => said.usage)),
+    answer: measured === null ? (turns.at(-1)?.said.text ?? '') : measuredText(measured),
     calls: callsOf(turns),
   }
+}
+
+function doingLate(testCase: AnswerCase, turns: readonly Turn[]): string {
+  const judging = turns.at(-1)?.answer?.outcome === 'completed' && turns.length === testCase.turns.length
+  return judging ? 'still being judged' : `still at turn ${turns.length} of ${testCase.turns.length}`
 }
 
 /** Runs the turns until all are done, or one does not end with an answer. */
 async function converse(
   agent: string,
-  testCase: TestCase,
+  testCase: AnswerCase,
   { engine, attach, ids }: CaseDeps,
   turns: Turn[],
   answers: ApprovalAnswers,
@@ -94,7 +116,7 @@ async function converse(
 
 async function judgeCase(
   agent: string,
-  testCase: TestCase,
+  testCase: AnswerCase,
   turns: readonly Turn[],
   answers: ApprovalAnswers,
   deps: CaseDeps,
@@ -129,6 +151,25 @@ async function judgeCase(
   return { outcome: findings.length === 0 ? 'passed' : 'failed', findings }
 }
 
+function judgeSearch({ recallAt5, mrr }: SearchCase, measured: Measured) {
+  const findings: Finding[] = []
+  const { recall, misses, lacks } = measured
+  if (recall.at5 < recallAt5) {
+    const found = [measuredText(measured), ...lacks, ...misses.map(missText)].join('\n')
+    findings.push({ check: 'recall@5', expected: `at least ${recallAt5}`, found })
+  }
+  if (mrr !== null && measured.mrr < mrr) {
+    findings.push({ check: 'mrr', expected: `at least ${mrr}`, found: measuredText(measured) })
+  }
+  return { outcome: findings.length === 0 ? ('passed' as const) : ('failed' as const), findings }
+}
+
+const measuredText = ({ questions, recall, mrr }: Measured): string =>
+  `recall@1 ${recall.at1.toFixed(2)}, recall@5 ${recall.at5.toFixed(2)}, recall@10 ${recall.at10.toFixed(2)}, MRR ${mrr.toFixed(2)} of ${questions} questions`
+
+const missText = ({ question, found }: Miss): string =>
+  `${question.question} Expected ${expectedText(question)}; found ${found.length === 0 ? 'nothing' : found.map(foundText).join('; ')}.`
+
 function waitText(answer: RunAnswer): string {
   const { interrupts, clientCallIds } = answer
   const questions = interrupts.filter(({ reason }) => reason === 'input_required')
@@ -160,9 +201,9 @@ const callsOf = (turns: readonly Turn[]): MadeCall[] =>
     })),
   )
 
-function tokensOf(turns: readonly Turn[]): CaseResult['tokens'] {
+function tokensOf(usage: readonly TokenUsage[]): CaseResult['tokens'] {
   const tokens = { input: 0, output: 0 }
-  for (const { inputTokens, outputTokens } of turns.flatMap(({ said }) => said.usage)) {
+  for (const { inputTokens, outputTokens } of usage) {
     tokens.input += inputTokens ?? 0
     tokens.output += outputTokens ?? 0
   }
@@ -185,7 +226,7 @@ const cut = (text: string): string =>
  * other arguments may be anything. Calls of a sub-agent count as expected calls, but `onlyTheseTools` checks only the agent's own calls.
  */
 export function checkTools(
-  { tools, onlyTheseTools }: Pick<TestCase, 'tools' | 'onlyTheseTools'>,
+  { tools, onlyTheseTools }: Pick<AnswerCase, 'tools' | 'onlyTheseTools'>,
   calls: readonly MadeCall[],
 ): Finding[] {
   const findings: Finding[] = []
@@ -212,7 +253,7 @@ export function checkTools(
   return findings
 }
 
-function fits(expected: TestCase['tools'][number], call: MadeCall): boolean {
+function fits(expected: AnswerCase['tools'][number], call: MadeCall): boolean {
   if (expected.name !== call.name) return false
   if (expected.arguments === null) return true
   const made = call.arguments

@@ -55,11 +55,13 @@ const FIRST_RETRY_MS = 2_000
 const LAST_RETRY_MS = 300_000
 /** Progress is told to other processes this often. */
 const TELL_MS = 1_000
+/** And logged this often. */
+const LOG_MS = 5_000
 
 const nothingYet: State = { state: 'waiting', why: null, progress: null, updatedAt: null }
 
-/** Of several with the same id, the first. */
-export function createKnowledge(all: readonly IndexSettings[]): OwnKnowledge {
+/** Of several with the same id, the first. `name`: of the tool, for people. */
+export function createKnowledge(all: readonly (IndexSettings & { name: string })[]): OwnKnowledge {
   let parts: KnowledgeParts | null = null
   let place: WorkPlace | null = null
   let job: { close(): Promise<void> } | undefined
@@ -95,9 +97,10 @@ export function createKnowledge(all: readonly IndexSettings[]): OwnKnowledge {
   }
   const stopped = new AbortController()
 
-  function createKeeper(id: string, settings: IndexSettings) {
+  function createKeeper(id: string, { name: documents, ...settings }: (typeof all)[number]) {
     let state: State = nothingYet
     let saidAt = Number.NEGATIVE_INFINITY
+    let loggedAt = 0
     /** While this process keeps the index. */
     let fresh: KeepFresh | null = null
     let retryMs = FIRST_RETRY_MS
@@ -122,6 +125,7 @@ export function createKnowledge(all: readonly IndexSettings[]): OwnKnowledge {
       waiting = []
       isWanted = false
       const began = clock.mono()
+      loggedAt = began
       say({ state: 'indexing', why: null, progress: null })
       try {
         const { folders, read, removed, why, isPassing } = await work().update(id)
@@ -130,22 +134,34 @@ export function createKnowledge(all: readonly IndexSettings[]): OwnKnowledge {
         say({ state: why === null ? 'ready' : 'failed', why, progress: null, updatedAt: clock.now() })
         if (why === null) retryMs = FIRST_RETRY_MS
         if (why !== null || isPassing) again(signal)
-        if (read + removed > 0)
-          log.info('an index of documents is up to date', {
-            index: id,
-            read,
-            removed,
-            took_ms: Math.round(clock.mono() - began),
-          })
+        if (read + removed > 0) await logDone({ read, removed, took_ms: Math.round(clock.mono() - began) })
         for (const one of asked) one.resolve()
       } catch (error) {
         for (const one of asked) one.reject(error)
         if (signal.aborted || isClosed) return
         const why = error instanceof ServerError ? error.message : 'The documents could not be read. The log says why.'
         say({ state: 'failed', why, progress: null })
-        log.warn('an index of documents is not up to date', { index: id, error, retry_in_s: retryMs / 1000 })
+        log.warn('an index of documents is not up to date', { documents, index: id, error, retry_in_s: retryMs / 1000 })
         again(signal)
       }
+    }
+
+    async function logDone(counts: { read: number; removed: number; took_ms: number }): Promise<void> {
+      const { figures, problems } = await work().look(id)
+      const [first] = problems
+      open().log.info('documents are up to date', {
+        ...{ documents, index: id, files: figures.files, passages: figures.passages, problems: figures.problems },
+        ...(first === undefined ? {} : { first_problem: `${first.path}: ${first.problem}` }),
+        ...counts,
+      })
+    }
+
+    function onProgress(progress: NonNullable<State['progress']>): void {
+      const { clock, log } = open()
+      say({ progress })
+      if (clock.mono() - loggedAt < LOG_MS) return
+      loggedAt = clock.mono()
+      log.info('documents are being read', { documents, index: id, ...progress })
     }
 
     function again(signal: AbortSignal): void {
@@ -172,7 +188,7 @@ export function createKnowledge(all: readonly IndexSettings[]): OwnKnowledge {
     return {
       settings,
       want,
-      progress: (progress: NonNullable<State['progress']>) => say({ progress }),
+      progress: onProgress,
       /** Until the signal aborts. */
       async keep(signal: AbortSignal): Promise<void> {
         const wakeUp = () => wake()

@@ -6,7 +6,7 @@ import { passageOf } from './create-work.ts'
 import type { Hit } from './knowledge.ts'
 import type { Query } from './knowledge-work.ts'
 import { rankByWords } from './rank/bm25.ts'
-import { candidateTerms } from './rank/candidate-terms.ts'
+import { candidateWords } from './rank/candidate-words.ts'
 import { type Fused, fuse } from './rank/fuse.ts'
 import { nearestByMeaning } from './rank/nearest-by-meaning.ts'
 import type { Ranked } from './rank/ranked.ts'
@@ -55,12 +55,8 @@ async function byWords({ store, analyzer }: SearchDeps, index: string, text: str
   if (asked.length === 0 || figures.passages === 0) return []
   const terms = asked.map(({ term }) => term)
   const frequencies = await store.frequencies(index, terms)
-  // A word is as rare as all its forms together: few Italian passages say `what`, but it is not rare for that.
-  const ofWord = new Map<number, number>()
-  for (const [i, { word }] of asked.entries())
-    ofWord.set(word, Math.min(figures.passages, (ofWord.get(word) ?? 0) + (frequencies[i] ?? 0)))
-  const counted = asked.map((one, i) => ({ ...one, rows: frequencies[i] ?? 0, frequency: ofWord.get(one.word) ?? 0 }))
-  const finding = candidateTerms(counted, figures.passages)
+  const counted = asked.map((one, i) => ({ ...one, frequency: frequencies[i] ?? 0 }))
+  const finding = candidateWords(counted, figures.passages)
   if (finding.length === 0) return []
   const candidates = await store.candidates(index, finding, terms, MOST_CANDIDATES)
   return rankByWords(candidates, counted, figures)

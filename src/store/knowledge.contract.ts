@@ -20,7 +20,7 @@ import type { KnowledgeStore, NewPassage } from './ports/knowledge.ts'
 
 const RUNS = 15
 const none = { files: 0, problems: 0, passages: 0, length: 0, embedded: 0, languages: [] }
-const weighted = (...terms: number[]) => terms.map((term) => ({ term, weight: 1 }))
+const weighted = (...terms: number[]) => terms.map((term) => ({ terms: [term], weight: 1 }))
 
 /** `open` gives an empty store, and closes it when the test has finished. */
 export function describeKnowledgeStore(name: string, open: () => Promise<KnowledgeStore>): void {
@@ -260,7 +260,7 @@ export function describeKnowledgeStore(name: string, open: () => Promise<Knowled
         (
           await store.candidates(
             'i',
-            terms.map(([term, weight]) => ({ term, weight })),
+            terms.map(([term, weight]) => ({ terms: [term], weight })),
             [],
             most,
           )

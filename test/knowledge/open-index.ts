@@ -27,7 +27,7 @@ export function openIndex({ documents, path, embedding = null, listener = {} }: 
   mkdirSync(dirname(path), { recursive: true })
   const index = { id: INDEX, sources: ['.'], directory: documents, ignore: [], embedding }
   const settings: WorkSettings = {
-    store: { kind: 'sqlite', path },
+    store: { kind: 'sqlite', path, readOnly: false },
     cacheDir: `${path}-cache`,
     indexes: [index],
     excluded: [],

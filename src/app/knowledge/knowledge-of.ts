@@ -21,7 +21,7 @@ export interface Documents {
   embeddingOf(settings: IndexSettings): Embedding | null
 }
 
-const documentsIn = (agents: readonly Pick<AgentDefinition, 'tools'>[]): KnowledgeToolSettings[] =>
+export const documentsIn = (agents: readonly Pick<AgentDefinition, 'tools'>[]): KnowledgeToolSettings[] =>
   agents.flatMap(({ tools }) => tools.filter((tool) => tool.type === 'knowledge'))
 
 /** Throws `config_invalid` for an embedding that can never work. */
@@ -39,45 +39,63 @@ export async function knowledgeOf(
   return { knowledge: createKnowledge(all), embeddingOf: (settings) => embeddings.get(indexId(settings)) ?? null }
 }
 
+/** Of a data directory. All of it can be made again. */
+export const knowledgeFileIn = (dataDir: string): string => join(dataDir, 'knowledge.db')
+
+export function workSettingsOf(
+  { knowledge, embeddingOf }: Documents,
+  store: WorkSettings['store'],
+  dataDir: string,
+): WorkSettings {
+  const indexes = knowledge.all.map(({ id, settings }) => {
+    const { sources, directory, ignore } = settings
+    const { provider = '', name = '', most = null } = embeddingOf(settings) ?? {}
+    const price = settings.embedding?.price ?? null
+    return { id, sources, directory, ignore, embedding: most === null ? null : { provider, name, most, price } }
+  })
+  return { store, cacheDir: join(dataDir, 'knowledge-extracts'), indexes, excluded: [dataDir] }
+}
+
+/** The first agent with this index, for which usage counts. */
+export const agentWith = (asked: IndexSettings, agents: readonly Pick<AgentDefinition, 'name' | 'tools'>[]): string =>
+  agents.find((agent) => documentsIn([agent]).some((one) => indexId(one) === indexId(asked)))?.name ?? ''
+
 /** A thread that has had nothing to do for this long ends. */
 const REST_MS = 60_000
-const KIND = 'knowledge'
+/** The job of the process that keeps the indexes of a store, and the kind of what it says of them. */
+export const KNOWLEDGE = 'knowledge'
 
 /** What is opened here is closed by `undo`. */
 export function openKnowledge(documents: Documents, parts: Known, undo: AsyncDisposableStack): void {
   const { settings, dataDir, replica, sessionLog, clock, log } = parts
   const { knowledge, embeddingOf } = documents
   const isMemory = settings.store === ':memory:'
-  const work: WorkSettings = {
-    store: isPostgres(settings.store)
+  const work = workSettingsOf(
+    documents,
+    isPostgres(settings.store)
       ? { kind: 'postgres', url: settings.store.url, waitMs: settings.store.waitMs }
       : isMemory
         ? { kind: 'memory' }
-        : { kind: 'sqlite', path: join(dataDir, 'knowledge.db') },
-    cacheDir: join(dataDir, 'knowledge-extracts'),
-    indexes: knowledge.all.map(({ id, settings }) => {
-      const { sources, directory, ignore } = settings
-      const { provider = '', name = '', most = null } = embeddingOf(settings) ?? {}
-      return { id, sources, directory, ignore, embedding: most === null ? null : { provider, name, most } }
-    }),
-    excluded: [dataDir],
-  }
-  const agentOf = (asked: IndexSettings): string =>
-    parts.agents.find(({ tools }) => documentsIn([{ tools }]).some((one) => indexId(one) === indexId(asked)))?.name ??
-    ''
+        : { kind: 'sqlite', path: knowledgeFileIn(dataDir), readOnly: false },
+    dataDir,
+  )
   knowledge.open({
     work: (listener) => createWorkThread({ settings: work, listener, restMs: isMemory ? null : REST_MS, clock, log }),
     embeddingOf,
-    whileHeld: settings.knowledge.index ? (keep) => replica.jobs.whileHeld(KIND, keep) : null,
+    whileHeld: settings.knowledge.index ? (keep) => replica.jobs.whileHeld(KNOWLEDGE, keep) : null,
     isShared: replica.isShared,
     said: {
-      write: (index, value) => replica.shared.put({ kind: KIND, key: index, value, version: null, expiresAt: null }),
-      read: async (index) => (await replica.shared.get(KIND, index))?.value ?? null,
+      write: (index, value) =>
+        replica.shared.put({ kind: KNOWLEDGE, key: index, value, version: null, expiresAt: null }),
+      read: async (index) => (await replica.shared.get(KNOWLEDGE, index))?.value ?? null,
     },
-    changes: { tell: () => replica.changes.tell(KIND), watch: (look) => replica.changes.watch(KIND, look) },
+    changes: { tell: () => replica.changes.tell(KNOWLEDGE), watch: (look) => replica.changes.watch(KNOWLEDGE, look) },
     watch: (changed) => createKeepFresh({ changed, clock, log }),
     spent: (asked, usage) =>
-      sessionLog.commit({ type: 'add_usage', usage: [{ at: clock.now(), agent: agentOf(asked), usage }] }),
+      sessionLog.commit({
+        type: 'add_usage',
+        usage: [{ at: clock.now(), agent: agentWith(asked, parts.agents), usage }],
+      }),
     clock,
     log,
   })

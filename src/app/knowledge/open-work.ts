@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
+import type { EmbeddingSettings } from '../../domain/agent/agent.ts'
 import { type Clock, createSystemClock } from '../../domain/clock.ts'
 import type { Logger } from '../../domain/logger.ts'
 import { createFileReader, readerLimits } from '../../files/reader/create-file-reader.ts'
@@ -13,6 +14,7 @@ import type { WorkListener } from '../../knowledge/knowledge-work.ts'
 import { createPrepare, PREPARED_VERSION } from '../../knowledge/prepare-document.ts'
 import { quantize } from '../../knowledge/rank/quantize.ts'
 import { createEmbedder } from '../../knowledge/update/embed-passages.ts'
+import { changesOf, type Estimate, estimate } from '../../knowledge/update/estimate.ts'
 import { createDocumentReader } from '../../knowledge/update/read-document.ts'
 import { createUpdater } from '../../knowledge/update/update-index.ts'
 import { createAnalyzer } from '../../knowledge/words/analyze.ts'
@@ -21,7 +23,10 @@ import type { KnowledgeStore } from '../../store/ports/knowledge.ts'
 
 /** Plain data, because it goes to a thread. */
 export interface WorkSettings {
-  store: { kind: 'sqlite'; path: string } | { kind: 'memory' } | { kind: 'postgres'; url: string; waitMs: number }
+  store:
+    | { kind: 'sqlite'; path: string; readOnly: boolean }
+    | { kind: 'memory' }
+    | { kind: 'postgres'; url: string; waitMs: number }
   /** Of the readers of files. */
   cacheDir: string
   indexes: readonly WorkIndex[]
@@ -32,7 +37,14 @@ export interface WorkSettings {
 interface WorkIndex extends Pick<IndexSettings, 'sources' | 'directory' | 'ignore'> {
   id: string
   /** Null: words alone. */
-  embedding: Pick<Embedding, 'provider' | 'name' | 'most'> | null
+  embedding: (Pick<Embedding, 'provider' | 'name' | 'most'> & Pick<EmbeddingSettings, 'price'>) | null
+}
+
+export interface OpenWork extends WorkPlace {
+  /** How many files are new, changed or gone since the last update. */
+  changes(index: string): Promise<number>
+  /** What an update would read and embed. The index stays as it is. */
+  estimate(index: string): Promise<Estimate>
 }
 
 /** Connections to Postgres for searches. */
@@ -43,7 +55,7 @@ const CACHE_BYTES = 20_000_000
 export async function openWork(
   { store: kind, cacheDir, indexes, excluded }: WorkSettings,
   { listener, log }: { listener: WorkListener; log: Logger },
-): Promise<WorkPlace> {
+): Promise<OpenWork> {
   const clock = createSystemClock()
   const store = await openKnowledgeStore(kind, clock, log)
   const reader = createFileReader({
@@ -67,19 +79,33 @@ export async function openWork(
       { ...settings, embedder: createEmbedder({ store, embedding: asked, quantize, spent() {}, clock, log }) },
     ]
   })
+  const documents = createDocumentReader({ reader, folder: join(cacheDir, 'copies'), newId: randomUUID, clock, log })
+  const prepare = createPrepare(analyzer)
   const updater = createUpdater({
     store,
-    documents: createDocumentReader({ reader, folder: join(cacheDir, 'copies'), newId: randomUUID, clock, log }),
-    prepare: createPrepare(analyzer),
+    documents,
+    prepare,
     version: PREPARED_VERSION,
     excluded,
     clock,
     log,
   })
   const work = createWork({ store, indexes: new Map(indexed), updater, analyzer, listener })
+  const settingsOf = (index: string): WorkIndex => {
+    const found = indexes.find(({ id }) => id === index)
+    if (found === undefined) throw new Error(`nobody has the index ${index}`)
+    return found
+  }
+  const closing = new AbortController()
   return {
     ...work,
+    async changes(index) {
+      const { files, gone } = await changesOf(index, settingsOf(index), { store, excluded }, closing.signal)
+      return files.length + gone
+    },
+    estimate: (index) => estimate(index, settingsOf(index), { store, documents, prepare, excluded }, closing.signal),
     async close() {
+      closing.abort()
       await work.stop()
       await reader.close()
       await store.close()
@@ -89,11 +115,15 @@ export async function openWork(
 
 async function openKnowledgeStore(kind: WorkSettings['store'], clock: Clock, log: Logger): Promise<KnowledgeStore> {
   switch (kind.kind) {
-    case 'sqlite':
-      return (await import('../../store/sqlite/knowledge/sqlite-knowledge.ts')).createSqliteKnowledge({
-        path: kind.path,
-        log,
-      })
+    case 'sqlite': {
+      const { createSqliteKnowledge } = await import('../../store/sqlite/knowledge/sqlite-knowledge.ts')
+      const { path, readOnly } = kind
+      if (!readOnly) return createSqliteKnowledge({ path, log })
+      const found = createSqliteKnowledge({ path, log, readOnly })
+      if (found !== null) return found
+      const { createMemoryKnowledge } = await import('../../store/knowledge/memory-knowledge.ts')
+      return createMemoryKnowledge()
+    }
     case 'memory':
       return (await import('../../store/knowledge/memory-knowledge.ts')).createMemoryKnowledge()
     case 'postgres': {

@@ -4,6 +4,7 @@ import { ConfigError, type ConfigIssue, formatIssue, issueWithoutLine } from '..
 import { type AgentDefinition, answersWith, modelName } from '../../domain/agent/agent.ts'
 import { scheduleId } from '../../domain/agent/schedule.ts'
 import type { Skill } from '../../domain/agent/skill.ts'
+import type { KnowledgeToolSettings } from '../../domain/agent/tool-settings.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { silentLogger } from '../../domain/logger.ts'
 import { createKeychain } from '../../operators/credentials/keychain.ts'
@@ -12,7 +13,7 @@ import { type CheckFlags, type CommandContext, examples } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import type { Io } from '../terminal/io.ts'
 import { styleFor } from '../terminal/style.ts'
-import { counted, localTime } from '../terminal/terminal-text.ts'
+import { counted, localTime, sizeText } from '../terminal/terminal-text.ts'
 
 export function createValidateCommand({ version, io, settle }: CommandContext): Command {
   return new Command('validate')
@@ -61,6 +62,7 @@ export async function validate(
   for (const agent of agents) {
     io.stdout.write(`${style.green('ok')}  ${describe(agent)}\n`)
     for (const skill of agent.skills ?? []) io.stdout.write(`      skill ${skillLine(skill)}\n`)
+    for (const line of await documentLines(agent)) io.stdout.write(`      ${line}\n`)
     for (const line of await scheduleLines(agent, io)) io.stdout.write(`      ${line}\n`)
   }
   for (const issue of issues) io.stderr.write(`${formatIssue(issue)}\n`)
@@ -68,6 +70,29 @@ export async function validate(
   if (ok) return exitCodes.ok.code
   io.stderr.write(`\n${errorStyle.red(counted(issues.length, 'problem'))}\n`)
   return exitCodes.usage.code
+}
+
+/** What each tool would read, and who would get it. */
+async function documentLines({ tools }: AgentDefinition): Promise<string[]> {
+  const found = tools.filter((tool) => tool.type === 'knowledge')
+  if (found.length === 0) return []
+  const { scanSources } = await import('../../knowledge/update/scan-sources.ts')
+  return await Promise.all(
+    found.map(async (tool) => {
+      const { files, problems } = await scanSources(tool, [], new AbortController().signal)
+      const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
+      const left = problems.length === 0 ? '' : `, ${problems.length} cannot be read`
+      return `${tool.name}: ${counted(files.length, 'file')}, ${sizeText(bytes)}${left}; ${await whoEmbeds(tool)}`
+    }),
+  )
+}
+
+async function whoEmbeds({ embedding }: KnowledgeToolSettings): Promise<string> {
+  if (embedding === null) return 'words only, nothing is sent'
+  const { embeddingPlace } = await import('../../models/embedding/embedding-place.ts')
+  const place = embeddingPlace(embedding)
+  if (place === null) return `words, and meaning by ${embedding.provider}, which sends nothing`
+  return `sends the text of these documents to ${place} to embed them`
 }
 
 const MOST_SHOWN = 3

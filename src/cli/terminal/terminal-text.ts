@@ -80,3 +80,7 @@ export function textTable(head: readonly string[], rows: readonly (readonly stri
 
 /** `1 session`, `2 sessions`. */
 export const counted = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`
+
+/** `7 kB`, `1.3 MB`. */
+export const sizeText = (bytes: number): string =>
+  bytes < 1_000_000 ? `${Math.ceil(bytes / 1_000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`

@@ -222,6 +222,16 @@ function checkToolNames({ tools, ...agent }: AgentYaml, report: Report): void {
   }
 }
 
+function checkSearched(name: string, tools: AgentYaml['tools'], path: PropertyKey[], report: Report): void {
+  const names = tools.filter(({ type }) => type === 'knowledge').map((tool) => tool.name)
+  if (names.includes(name)) return
+  const advice =
+    names.length === 0
+      ? 'It has none. Write e.g. tools: [{ type: knowledge, name: handbook, source: ./handbook }]'
+      : `It has ${names.join(', ')}.`
+  report(path, `the agent has no tool of the type knowledge with the name ${JSON.stringify(name)}. ${advice}`)
+}
+
 function checkTestCases({ tools, test_cases: cases, judge, ...agent }: AgentYaml, report: Report): void {
   // MCP servers, OpenAPI files and other agents add tools that this file does not name.
   const isWhole = tools.every((tool) => tool.type !== 'mcp' && tool.type !== 'agent' && !('openapi' in tool))
@@ -231,6 +241,7 @@ function checkTestCases({ tools, test_cases: cases, judge, ...agent }: AgentYaml
       const advice = 'At the top level, write e.g. judge: { provider: openai, name: gpt-5-mini }'
       report(['test_cases', index, 'judge'], `this test needs a judge, and the agent has none. ${advice}`)
     }
+    if (test.knowledge !== undefined) checkSearched(test.knowledge, tools, ['test_cases', index, 'knowledge'], report)
     for (const [at, tool] of test.tools.entries()) {
       const name = typeof tool === 'string' ? tool : tool.name
       if (!isWhole || names.includes(name)) continue

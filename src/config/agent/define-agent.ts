@@ -1,11 +1,14 @@
 // Turns a checked agent.yaml into an AgentDefinition: reads files, finds keys and addresses, converts times to milliseconds.
 
+import { resolve } from 'node:path'
 import type { AgentDefinition, ContextMode, HostSettings, ModelInput, ModelSettings } from '../../domain/agent/agent.ts'
 import { skillList } from '../../domain/agent/skill.ts'
-import type { TestCase, TestCheck } from '../../domain/agent/test-case.ts'
+import type { SearchCase, TestCase, TestCheck } from '../../domain/agent/test-case.ts'
 import { present } from '../../domain/present.ts'
 import { mostNeeded, type Quorum } from '../../domain/supervision/quorum.ts'
+import { formatIssue } from '../config-error.ts'
 import { defineSkills } from '../skills/read-skills.ts'
+import { readText } from '../source/config-files.ts'
 import type { Path } from '../source/json-schema-node.ts'
 import { existingFile, existingFolder, type LoadContext, readTextOrFile } from '../source/load-context.ts'
 import { defineTools } from '../tools/define-tools.ts'
@@ -14,6 +17,7 @@ import { defineAccess } from './define-access.ts'
 import { type HostYaml, notBesideHost } from './host-yaml.ts'
 import { type ModelYaml, model } from './model-yaml.ts'
 import { canonicalProvider, isProviderName, type ProviderName } from './providers.ts'
+import { readQuestions } from './questions-yaml.ts'
 import { defineSchedule } from './schedule-yaml.ts'
 import type { TestCaseYaml } from './test-case-yaml.ts'
 
@@ -167,28 +171,49 @@ function triedModels(own: ModelYaml, context: LoadContext): ModelSettings[] {
 const SIMILARITY = 0.5
 
 function defineTestCases({ test_cases: cases, judge }: AgentYaml, context: LoadContext): TestCase[] {
-  return cases.map((test, index) => ({
-    name: test.name,
-    turns: test.turns ?? [test.input ?? ''],
-    files: test.files.map((file, at) => {
-      const place = test.files.length > 1 ? [at] : []
-      return existingFile(file, ['test_cases', index, 'files', ...place], context)
-    }),
-    tools: test.tools.map((tool) =>
-      typeof tool === 'string'
-        ? { name: tool, arguments: null }
-        : { name: tool.name, arguments: tool.arguments ?? null },
-    ),
-    onlyTheseTools: test.only_these_tools,
-    approvals: test.approvals.map(({ tool, decision, arguments: edited, reason }) => ({
-      tool,
-      decision,
-      arguments: edited ?? null,
-      reason: reason ?? null,
-    })),
-    checks: checksOf(test, judge !== undefined),
-    timeoutMs: test.timeout * 1000,
-  }))
+  return cases.map((test, index) => {
+    if (test.knowledge !== undefined) return defineSearchCase(test, test.knowledge, index, context)
+    return {
+      name: test.name,
+      turns: test.turns ?? [test.input ?? ''],
+      files: test.files.map((file, at) => {
+        const place = test.files.length > 1 ? [at] : []
+        return existingFile(file, ['test_cases', index, 'files', ...place], context)
+      }),
+      tools: test.tools.map((tool) =>
+        typeof tool === 'string'
+          ? { name: tool, arguments: null }
+          : { name: tool.name, arguments: tool.arguments ?? null },
+      ),
+      onlyTheseTools: test.only_these_tools,
+      approvals: test.approvals.map(({ tool, decision, arguments: edited, reason }) => ({
+        tool,
+        decision,
+        arguments: edited ?? null,
+        reason: reason ?? null,
+      })),
+      checks: checksOf(test, judge !== undefined),
+      timeoutMs: test.timeout * 1000,
+    }
+  })
+}
+
+/** Required share of questions if a test case with documents does not say. */
+const RECALL = 0.9
+
+function defineSearchCase(
+  { name, questions: path = '', recall_at_5: recallAt5 = RECALL, mrr, timeout }: TestCaseYaml,
+  knowledge: string,
+  index: number,
+  { directory, files, report }: LoadContext,
+): SearchCase {
+  const at = ['test_cases', index, 'questions']
+  const file = resolve(directory, path)
+  const { text, problem } = readText(files, file)
+  if (text === null) report(at, `${file}: ${problem}. Paths are relative to this file.`)
+  const { questions, issues } = text === null ? { questions: [], issues: [] } : readQuestions(file, text)
+  for (const issue of issues) report(at, formatIssue(issue))
+  return { name, knowledge, questions, recallAt5, mrr: mrr ?? null, timeoutMs: timeout * 1000 }
 }
 
 function checksOf(test: TestCaseYaml, hasJudge: boolean): TestCheck[] {

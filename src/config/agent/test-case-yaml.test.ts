@@ -5,8 +5,10 @@ const files = { '/a/tools.ts': '', '/a/invoice.pdf': '', '/a/b.csv': '' }
 const judge = 'judge: { provider: demo }\n'
 const look = 'tools: [{ type: function, name: look, file: tools.ts }]\n'
 
-const checksOf = (keys: string, before = '') =>
-  loadLines(`${before}test_cases: [{ name: t, input: hi, ${keys} }]`, { files }).testCases[0]?.checks
+function checksOf(keys: string, before = '') {
+  const [one] = loadLines(`${before}test_cases: [{ name: t, input: hi, ${keys} }]`, { files }).testCases
+  return one !== undefined && 'checks' in one ? one.checks : undefined
+}
 
 describe('a test case', () => {
   test('can be short', () => {
@@ -85,8 +87,8 @@ describe('a test case', () => {
 
   test('uses a text from a variable as it is, with its commas', () => {
     const lines = 'test_cases: [{ name: t, input: hi, contains: "$' + '{WORDS}" }]'
-    expect(loadLines(lines, { env: { WORDS: 'Hello, world' } }).testCases[0]?.checks).toEqual([
-      { check: 'contains', text: 'Hello, world', ignoreCase: false },
+    expect(loadLines(lines, { env: { WORDS: 'Hello, world' } }).testCases).toMatchObject([
+      { checks: [{ check: 'contains', text: 'Hello, world', ignoreCase: false }] },
     ])
   })
 
@@ -140,5 +142,52 @@ describe('a test case', () => {
     expect(mistakesIn(`test_cases: [${one}, ${one}]`)).toEqual([
       'agent.yaml:4:46 test_cases[1].name: test_cases[0] already has this name. Give each test case its own name.',
     ])
+  })
+})
+
+describe('a test case with documents', () => {
+  const handbook = 'tools: [{ type: knowledge, name: handbook, source: docs }]\n'
+  const withDocs = { ...files, '/a/docs/leave.md': '# Leave', '/a/q.yaml': '- { question: How long?, file: leave.md }' }
+  const caseOf = (keys: string) => `${handbook}test_cases: [{ name: t, ${keys} }]`
+
+  test('has the questions of its file, and what must be reached', () => {
+    const question = { question: 'How long?', files: ['leave.md'], heading: null, page: null, contains: [] }
+    const plain = { name: 't', knowledge: 'handbook', questions: [question], timeoutMs: 120_000 }
+    const load = (keys: string) => loadLines(caseOf(keys), { files: withDocs }).testCases
+    expect(load('knowledge: handbook, questions: q.yaml')).toEqual([{ ...plain, recallAt5: 0.9, mrr: null }])
+    expect(load('knowledge: handbook, questions: q.yaml, recall_at_5: 0.5, mrr: 0.4')).toEqual([
+      { ...plain, recallAt5: 0.5, mrr: 0.4 },
+    ])
+  })
+
+  test.each([
+    [
+      'knowledge: handbook',
+      '5:14 test_cases[0].questions: this key is missing; a case with knowledge needs a file of questions. Write e.g. questions: questions.yaml',
+    ],
+    [
+      'knowledge: wiki, questions: q.yaml',
+      '5:36 test_cases[0].knowledge: the agent has no tool of the type knowledge with the name "wiki". It has handbook.',
+    ],
+    [
+      'knowledge: handbook, questions: q.yaml, input: Hi, contains: x',
+      '5:72 test_cases[0].input: input has no effect beside knowledge, which asks no model. Make two test cases of it.',
+      '5:86 test_cases[0].contains: contains has no effect beside knowledge, which asks no model. Make two test cases of it.',
+    ],
+    [
+      'input: Hi, mrr: 0.5',
+      '5:41 test_cases[0].mrr: mrr needs the documents that are searched. Write e.g. knowledge: handbook',
+    ],
+    [
+      'knowledge: handbook, questions: broken.yaml',
+      '5:57 test_cases[0].questions: broken.yaml:1:3 questions[0].file: this key is missing; expected a file or a glob, or a list of them. Write e.g. file: leave.md',
+    ],
+    [
+      'knowledge: handbook, questions: none.yaml',
+      '5:57 test_cases[0].questions: none.yaml: there is no such file. Paths are relative to this file.',
+    ],
+  ])('%s', (keys, ...expected) => {
+    const broken = { ...withDocs, '/a/broken.yaml': '- { question: How long? }' }
+    expect(mistakesIn(caseOf(keys), { files: broken })).toEqual(expected.map((one) => `agent.yaml:${one}`))
   })
 })

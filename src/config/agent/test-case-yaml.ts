@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { regexProblem } from '../source/check-json-schema.ts'
 import { jsonSchema } from '../source/json-schema-yaml.ts'
-import { duration, key, oneOrMore, reporter, text, twinsIn } from '../source/schema-key.ts'
+import { duration, key, oneOrMore, type Report, reporter, text, twinsIn } from '../source/schema-key.ts'
 
 const texts = 'text, or a list of texts'
 
@@ -40,6 +40,27 @@ const caseApproval = z
       )
     }
   })
+
+const share = () => z.number().min(0).max(1)
+
+/** All that a case with `knowledge` may have. */
+const ofSearch: readonly string[] = ['name', 'knowledge', 'questions', 'recall_at_5', 'mrr', 'timeout']
+
+/** Keys that are left out have their defaults by now. */
+const isLeftOut = (value: unknown): boolean =>
+  value === undefined || value === false || (Array.isArray(value) && value.length === 0)
+
+function checkSearch(test: Readonly<Record<string, unknown>>, report: Report): void {
+  if (test.questions === undefined)
+    report(
+      'questions',
+      'this key is missing; a case with knowledge needs a file of questions. Write e.g. questions: questions.yaml',
+    )
+  for (const [name, value] of Object.entries(test)) {
+    if (ofSearch.includes(name) || isLeftOut(value)) continue
+    report(name, `${name} has no effect beside knowledge, which asks no model. Make two test cases of it.`)
+  }
+}
 
 const testCase = z
   .strictObject({
@@ -111,10 +132,31 @@ const testCase = z
       'What the judge checks, in plain words. The agent needs a `judge`.',
       'The answer is polite and names one city.',
     ),
+    knowledge: key(
+      text().optional(),
+      'Instead of `input`: a tool of the type `knowledge`, whose search is measured with the `questions`.',
+      'handbook',
+    ),
+    questions: key(
+      text().optional(),
+      'With `knowledge`: a file of questions, as for `quarterdeck knowledge eval`, relative to this file.',
+      'questions.yaml',
+    ),
+    recall_at_5: key(
+      share().optional(),
+      'With `knowledge`: for which share of the questions one of the first 5 passages must be right. Default: 0.9.',
+      0.9,
+    ),
+    mrr: key(share().optional(), 'With `knowledge`: what the mean of 1 / place of the right passage must be.', 0.7),
     timeout: duration('How long all turns together may take.', '2m').prefault(120),
   })
   .superRefine((test, context) => {
     const report = reporter(context)
+    if (test.knowledge !== undefined) return checkSearch(test, report)
+    for (const one of ['questions', 'recall_at_5', 'mrr'] as const) {
+      if (test[one] !== undefined)
+        report(one, `${one} needs the documents that are searched. Write e.g. knowledge: handbook`)
+    }
     if ((test.input === undefined) === (test.turns === undefined)) {
       const found = test.input === undefined ? 'neither' : 'both'
       report(

@@ -30,10 +30,12 @@ export interface YamlConfigInput<S extends z.ZodType> {
   starter: string | null
   /** Keys whose values, and everything inside them, never appear in a message. */
   secrets: readonly string[]
+  /** A list at the top is read as if it stood under this key. Left out: there may be none. */
+  listKey?: string
 }
 
 export function readYamlConfig<S extends z.ZodType>(input: YamlConfigInput<S>): YamlConfig<z.output<S>> {
-  const { source, issues } = parseYaml(input.file, input.text, input.starter)
+  const { source, issues } = parseYaml(input.file, input.text, input.starter, input.listKey)
   if (source === null) return { value: null, raw: {}, written: () => undefined, source, issues }
 
   // Only variables and messages need it, so a correct file without variables never pays for it.

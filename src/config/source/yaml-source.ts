@@ -9,8 +9,10 @@ import {
   isSeq,
   LineCounter,
   type Node,
+  Pair,
   parseDocument,
-  type Scalar,
+  Scalar,
+  YAMLMap,
 } from 'yaml'
 import type { ConfigIssue } from '../config-error.ts'
 import type { Path } from './json-schema-node.ts'
@@ -27,8 +29,16 @@ export interface YamlSource {
 
 export type ParsedYaml = { source: YamlSource; issues: [] } | { source: null; issues: ConfigIssue[] }
 
-/** `starter` is what to write into an empty file; null if an empty file is allowed. */
-export function parseYaml(file: string, text: string, starter: string | null): ParsedYaml {
+/**
+ * `starter` is what to write into an empty file; null if an empty file is allowed. With `listKey`, a list at the top is read as if it stood
+ * under this key.
+ */
+export function parseYaml(
+  file: string,
+  text: string,
+  starter: string | null,
+  listKey: string | null = null,
+): ParsedYaml {
   const lines = new LineCounter()
   const document: Document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'error' })
   const issue = (offset: number, path: string, message: string): ConfigIssue => {
@@ -41,13 +51,15 @@ export function parseYaml(file: string, text: string, starter: string | null): P
   if (broken.length > 0) return { source: null, issues: broken }
 
   if (starter === null && isEmpty(document.contents)) document.contents = document.createNode({})
+  if (listKey !== null && isSeq(document.contents)) document.contents = underKey(listKey, document.contents)
   const root: unknown = document.contents
   if (isEmpty(root)) {
     return { source: null, issues: [issue(0, '', `the file is empty. Write e.g. ${starter}`)] }
   }
   if (!isMap(root)) {
     const found = isSeq(root) ? 'a list' : 'a single value'
-    const message = `expected keys with values at the top, found ${found}.${starter === null ? '' : ` Write e.g. ${starter}`}`
+    const expected = listKey === null ? 'keys with values' : 'a list'
+    const message = `expected ${expected} at the top, found ${found}.${starter === null ? '' : ` Write e.g. ${starter}`}`
     return { source: null, issues: [issue(startOf(root), '', message)] }
   }
 
@@ -77,6 +89,16 @@ export function parseYaml(file: string, text: string, starter: string | null): P
     issueAt: (path, part, message) => issue(offsetOf(document, root, path, part), pathText(path), message),
   }
   return { source, issues: [] }
+}
+
+function underKey(name: string, list: Node): YAMLMap.Parsed {
+  const key = new Scalar(name)
+  const map = new YAMLMap()
+  map.range = list.range ?? null
+  key.range = list.range ?? null
+  map.items.push(new Pair(key, list))
+  // It has a place in the text, like what was parsed.
+  return map as YAMLMap.Parsed
 }
 
 const MAX_ALIASES = 100

@@ -1,6 +1,24 @@
-// A test case of an agent file: what the user says, and what must be true of the answer. `quarterdeck test` runs it.
+// A test case of an agent file: what the user says and what must be true of the answer, or questions to the agent's documents.
+// `quarterdeck test` runs it.
 
-export interface TestCase {
+import type { KnowledgeQuestion } from '../knowledge/question.ts'
+
+export type TestCase = AnswerCase | SearchCase
+
+/** How well the agent's documents are searched. No model is asked. */
+export interface SearchCase {
+  name: string
+  /** Of the agent: a tool of the type `knowledge`. */
+  knowledge: string
+  questions: readonly KnowledgeQuestion[]
+  /** From 0 to 1. */
+  recallAt5: number
+  /** Null: it may be anything. */
+  mrr: number | null
+  timeoutMs: number
+}
+
+export interface AnswerCase {
   name: string
   /** What the user says, turn by turn. The checks look at the last answer. */
   turns: string[]

@@ -81,6 +81,22 @@ describe('the log at a terminal', () => {
     ])
   })
 
+  test('shows how far documents are read, and what could not be', () => {
+    const { log, lines } = setUp()
+    const of = { documents: 'handbook', index: 'k-1' }
+    log.info('documents are being read', { ...of, done: 120, total: 1_300, phase: 'reading' })
+    log.info('documents are being read', { ...of, done: 50, total: 1_310, phase: 'embedding' })
+    log.info('documents are up to date', { ...of, files: 1, passages: 1_310, problems: 0, read: 1, removed: 0 })
+    const problems = { problems: 2, first_problem: 'old.doc: It is an Office document older than 2007.' }
+    log.info('documents are up to date', { ...of, files: 300, passages: 1_310, ...problems, read: 300, removed: 0 })
+    expect(lines).toEqual([
+      'TIME  handbook: 120 of 1,300 files read\n',
+      'TIME  handbook: 50 of 1,310 passages embedded\n',
+      'TIME  handbook: 1 file, 1,310 passages\n',
+      'TIME  handbook: 300 files, 1,310 passages; 2 could not be read, or not as a whole: old.doc: It is an Office document older than 2007.\n',
+    ])
+  })
+
   test('reports a failure once, with its reason', () => {
     const { log, lines } = setUp()
     const why = { code: 'model_auth_failed', reason: 'The key a-secret-key was refused. Check OPENAI_API_KEY.' }

@@ -78,6 +78,9 @@ function wordsOf(record: LogRecord, answerUrl: TerminalLogOptions['answerUrl']):
     case 'waiting for a person':
       // The run's line already says it.
       return record.folder === undefined ? null : elsewhereWaits(record, answerUrl)
+    case 'documents are being read':
+    case 'documents are up to date':
+      return documentWords(record)
     case 'agent session':
     case 'decision':
     case 'stall alert':
@@ -133,6 +136,19 @@ function elsewhereWords(record: LogRecord): Said {
   const words = [message, tool, outcome].filter((word) => typeof word === 'string' && word !== '').join(' ')
   const who = typeof by === 'string' ? ` by ${by}` : ''
   return { text: `${whoElsewhere(record)}: ${words}${who}`, tone: level === 'warn' ? 'warn' : 'plain' }
+}
+
+/** `handbook: 120 of 300 files read`, and in the end `handbook: 300 files, 1,310 passages; 2 could not be read: …`. */
+function documentWords({ documents, message, done, total, phase, ...record }: LogRecord): Said {
+  if (message === 'documents are being read') {
+    const what = phase === 'reading' ? 'files read' : 'passages embedded'
+    return { text: `${documents}: ${count(Number(done))} of ${count(Number(total))} ${what}`, tone: 'plain' }
+  }
+  const { files, passages, problems, first_problem: first } = record
+  const bad = problems === 0 ? '' : `; ${count(Number(problems))} could not be read, or not as a whole: ${first}`
+  const many = (n: unknown, one: string): string => `${count(Number(n))} ${one}${n === 1 ? '' : 's'}`
+  const text = `${documents}: ${many(files, 'file')}, ${many(passages, 'passage')}${bad}`
+  return { text, tone: problems === 0 ? 'plain' : 'warn' }
 }
 
 const whoElsewhere = ({ agent, folder }: LogRecord): string => `${agent} in ${folder}`

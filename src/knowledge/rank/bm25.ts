@@ -12,7 +12,7 @@ export type Totals = Pick<IndexFigures, 'passages' | 'length'>
 
 /** A term that was counted in the candidates. */
 export interface CountedTerm {
-  /** How many passages have a form of its word. */
+  /** How many passages have it. */
   frequency: number
   /** Terms with the same number are forms of one word. The one that fits best counts. */
   word: number
@@ -24,13 +24,23 @@ export interface CountedTerm {
 export const inverseFrequency = (frequency: number, passages: number): number =>
   Math.log1p((Math.max(0, passages - frequency) + 0.5) / (frequency + 0.5))
 
+/**
+ * What each term says. A word is as frequent as all its forms together: otherwise a word of one language would say more in the few documents
+ * of another one.
+ */
+export function worthOf(terms: readonly CountedTerm[], passages: number): number[] {
+  const frequencies = new Map<number, number>()
+  for (const { word, frequency } of terms) frequencies.set(word, (frequencies.get(word) ?? 0) + frequency)
+  return terms.map(({ word, weight }) => weight * inverseFrequency(frequencies.get(word) ?? 0, passages))
+}
+
 /** The best first. `terms` are in the order of each candidate's counts. Who has none of them is left out. */
 export function rankByWords(
   candidates: readonly Candidate[],
   terms: readonly CountedTerm[],
   { passages, length }: Totals,
 ): Ranked[] {
-  const worth = terms.map(({ frequency, weight }) => weight * inverseFrequency(frequency, passages) * (K1 + 1))
+  const worths = worthOf(terms, passages).map((worth) => worth * (K1 + 1))
   const average = passages === 0 || length === 0 ? 1 : length / passages
   return candidates
     .map(({ id, counts, length: own }) => {
@@ -43,7 +53,7 @@ export function rankByWords(
           score += best
           ;[word, best] = [next, 0]
         }
-        if (count > 0) best = Math.max(best, ((worth[i] ?? 0) * count) / (count + share))
+        if (count > 0) best = Math.max(best, ((worths[i] ?? 0) * count) / (count + share))
       }
       return { id, score: score + best }
     })

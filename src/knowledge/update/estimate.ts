@@ -1,6 +1,7 @@
 // What an update would read and embed, before it costs anything. It reads a few files of each kind and takes the others to be like them.
 
 import { basename, extname } from 'node:path'
+import type { EmbeddingSettings } from '../../domain/agent/agent.ts'
 import { pageByPage } from '../../domain/page-by-page.ts'
 import type { KnownFile, KnownFiles, PassageVectors } from '../../store/ports/knowledge.ts'
 import { documentText } from '../cut/cut-passages.ts'
@@ -25,25 +26,41 @@ export interface EstimateDeps extends Pick<UpdaterDeps, 'documents' | 'prepare' 
   store: Pick<KnownFiles, 'files' | 'figures'> & Pick<PassageVectors, 'unembedded'>
 }
 
+type Sources = Pick<IndexSettings, 'sources' | 'directory' | 'ignore'>
+
+/** The files that are new or changed, and how many are gone, by their sizes and times alone. */
+export async function changesOf(
+  index: string,
+  settings: Sources,
+  { store, excluded }: { store: Pick<KnownFiles, 'files'>; excluded: readonly string[] },
+  signal: AbortSignal,
+): Promise<{ files: ScannedFile[]; gone: number }> {
+  const { files, problems } = await scanSources(settings, excluded, signal)
+  const changed = new Map(files.map((file) => [file.path, file]))
+  const refused = new Set(problems.map(({ path }) => path))
+  let gone = 0
+  for await (const known of pageByPage(PAGE, (last?: KnownFile) => store.files(index, last?.path ?? '', PAGE))) {
+    const file = changed.get(known.path)
+    if (file === undefined) gone += refused.has(known.path) ? 0 : 1
+    else if (file.bytes === known.bytes && file.mtimeMs === known.mtimeMs) changed.delete(known.path)
+  }
+  return { files: [...changed.values()], gone }
+}
+
 const SAMPLES = 5
 const PAGE = 1_000
 const KNOWN_SAMPLES = 100
 
 export async function estimate(
   index: string,
-  settings: IndexSettings,
+  settings: Sources & { embedding: Pick<EmbeddingSettings, 'price'> | null },
   { store, documents, prepare, excluded }: EstimateDeps,
   signal: AbortSignal,
 ): Promise<Estimate> {
-  const { files } = await scanSources(settings, excluded, signal)
-  const wanted = new Map(files.map((file) => [file.path, file]))
-  for await (const known of pageByPage(PAGE, (last?: KnownFile) => store.files(index, last?.path ?? '', PAGE))) {
-    const { bytes, mtimeMs } = wanted.get(known.path) ?? {}
-    if (known.document !== null && bytes === known.bytes && mtimeMs === known.mtimeMs) wanted.delete(known.path)
-  }
+  const { files: wanted } = await changesOf(index, settings, { store, excluded }, signal)
   const left = await leftOf(index, store)
-  const total = { files: wanted.size, bytes: 0, passages: left.passages, tokens: left.tokens }
-  const kinds = Map.groupBy(wanted.values(), ({ path }) => extname(path).toLowerCase())
+  const total = { files: wanted.length, bytes: 0, passages: left.passages, tokens: left.tokens }
+  const kinds = Map.groupBy(wanted, ({ path }) => extname(path).toLowerCase())
   for (const kind of kinds.values()) {
     const bytes = bytesOf(kind)
     const found = await sampleOf(kind)

@@ -168,14 +168,9 @@ test.each([
   expect((user + system) / 1e6).toBeLessThan(2)
 })
 
-test('what only asks counts less in every language of the index, and in scripts without blanks', () => {
-  const light = (query: string, languages: readonly string[]) =>
-    createAnalyzer()
-      .queryTerms(query, languages)
-      .filter(({ weight }) => weight <= 0.1).length
-  // Two words that ask, in three forms each.
-  expect(light('what does malloc', ['en', 'it'])).toBe(6)
-  expect(light('什么是内存', ['zh'])).toBe(2)
-  expect(light('内存是什么', ['zh'])).toBe(2)
-  expect(light('設定とは何ですか', ['ja'])).toBe(5)
+test('in scripts without blanks, what only asks counts less', () => {
+  const light = (query: string) => queryTerms(query, ['ja', 'zh', 'ko']).map(({ weight }) => weight <= 0.1)
+  expect(light('什么是内存')).toEqual([true, true, false, false])
+  expect(light('設定とは何ですか')).toEqual([false, false, true, true, true, true, true])
+  expect(light('메모리란 무엇입니까')).toEqual([false, false, false, true, true, true, true])
 })

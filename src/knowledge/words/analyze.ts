@@ -100,14 +100,14 @@ export function createAnalyzer(): Analyzer {
     },
 
     queryTerms(query, languages) {
+      const spoken = languageOf(query)
       const found = new Map<number, QueryTerm>()
       let word = 0
-      const language = languageOf(query)
       for (const chunk of chunksOf(query)) {
         for (const unit of unitsOf(chunk, askedPairsOf)) {
           if (word === MOST_QUERY_WORDS) break
           const size = found.size
-          for (const { term, weight } of formsOf(unit, language, languages)) {
+          for (const { term, weight } of formsOf(unit, languages, spoken)) {
             if (!found.has(term)) found.set(term, { term, word, weight })
           }
           if (found.size > size) word++
@@ -203,22 +203,22 @@ function wordTerm(word: string, language: string): number {
   return hashOf(language === '' ? foldWord(word) : `${language}:${stemOf(word, language)}`)
 }
 
-/** As documents of unknown language have it, and as those in the languages of the index have it. */
+/**
+ * As documents of unknown language have it, and as those in the languages of the index have it. What every text in the language of the
+ * query has says little in all of them: a Spanish page with an English line in it has few others with `how`.
+ */
 function* formsOf(
   unit: Unit,
-  asked: string,
   languages: readonly string[],
+  spoken: string,
 ): Generator<{ term: number; weight: number }> {
-  const most = unit.isCommon ? STOP_WORD : unit.isPart ? PART : 1
-  if (!unit.isWord) return yield { term: hashOf(unit.text), weight: most }
   const common = languagesWith(foldWord(unit.text))
-  // In a document of another language it would be rare, and say more than all that is asked for.
-  const isCommon = common.has(asked)
+  const most = unit.isCommon || common.has(spoken) ? STOP_WORD : unit.isPart ? PART : 1
+  if (!unit.isWord) return yield { term: hashOf(unit.text), weight: most }
   for (const word of new Set([unit.text, withoutUmlauts(unit.text)])) {
     yield { term: wordTerm(word, ''), weight: common.size > 0 ? STOP_WORD : most }
     for (const language of languages)
-      if (language !== '')
-        yield { term: wordTerm(word, language), weight: isCommon || common.has(language) ? STOP_WORD : most }
+      if (language !== '') yield { term: wordTerm(word, language), weight: common.has(language) ? STOP_WORD : most }
   }
 }
 

@@ -25,7 +25,7 @@ export function demoAnswer(request: ModelRequest): DemoAnswer {
     return { reasoning, text: JSON.stringify(sampleOf(request.responseFormat)), call: null }
   }
   const text =
-    results.length > 0 ? report(results) : answerTo(asked, filesGot(names, newest?.attachments ?? []), request)
+    results.length > 0 ? report(results, asked) : answerTo(asked, filesGot(names, newest?.attachments ?? []), request)
   return { reasoning, text: `${text}\n\n*(${WHO}.)*`, call: null }
 }
 
@@ -50,13 +50,45 @@ function resultsAtEnd(messages: readonly ModelMessage[]): ToolMessage[] {
   return messages.slice(begin).filter((message) => message.role === 'tool')
 }
 
-function report(results: readonly ToolMessage[]): string {
+function report(results: readonly ToolMessage[], asked: string): string {
   return results
     .map((result) => {
+      const said = result.isError ? null : citing(result.content, asked)
+      if (said !== null) return said
       const verb = result.isError ? 'failed with' : 'answered'
       return `The tool \`${result.toolName}\` ${verb}:\n\n${fenced(result.content)}`
     })
     .join('\n\n')
+}
+
+/**
+ * What a search in documents has found, as a model would say it: the line of the first passage that has most of the asked words, with the
+ * passage's number. Below a heading, it is the line after it. Null: it is not such a result, or nothing was found.
+ */
+function citing(content: string, asked: string): string | null {
+  if (!content.startsWith('[Passages of documents.')) return null
+  const passage =
+    content
+      .split('\n\n')
+      .slice(1)
+      .join('\n\n')
+      .split(/\n\n(?=\[\d+\] )/, 1)[0] ?? ''
+  const [head = '', ...rest] = passage.split('\n')
+  const number = /^\[\d+\]/.exec(head)?.[0]
+  const lines = rest.filter((line) => /\p{L}/u.test(line))
+  if (number === undefined || lines.length === 0) return null
+  const words = new Set(wordsOf(asked.toLowerCase()).filter((word) => word.length > 2))
+  const isHeading = (line: string): boolean => line.startsWith('#')
+  // Of a heading and a text with as many of them, the text.
+  const scores = lines.map(
+    (line) => [...words].filter((word) => line.toLowerCase().includes(word)).length + (isHeading(line) ? 0 : 0.5),
+  )
+  const best = scores.indexOf(Math.max(...scores))
+  const line = lines.find((one, at) => at >= best && !isHeading(one)) ?? lines[best] ?? ''
+  return `${line
+    .trim()
+    .replace(/^\| ?| ?\|$/g, '')
+    .replaceAll(' | ', ': ')} ${number}`
 }
 
 /** Uses a fence longer than any in the text, so that the text cannot end it. */

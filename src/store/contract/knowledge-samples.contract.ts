@@ -96,8 +96,12 @@ function randomFrom(text: string): () => number {
 /** What a store answers to every question about these documents. */
 export async function answersOf(store: KnowledgeStore, index: string) {
   const ids = Array.from({ length: IDS + 1 }, (_, i) => `p${i}`)
-  const asked = someTerms.slice(1, 5).map((term, i) => ({ term, weight: [3, 1, 2, 3][i] ?? 1 }))
-  const all = someTerms.map((term) => ({ term, weight: 1 }))
+  const asked = someTerms.slice(1, 5).map((term, i) => ({ terms: [term], weight: [3, 1, 2, 3][i] ?? 1 }))
+  const all = someTerms.map((term) => ({ terms: [term], weight: 1 }))
+  const words = [
+    { terms: someTerms.slice(0, 3), weight: 5 },
+    { terms: someTerms.slice(3, 5), weight: 3 },
+  ]
   return {
     indexes: await store.indexes(),
     files: await store.files(index, '', 100),
@@ -108,6 +112,7 @@ export async function answersOf(store: KnowledgeStore, index: string) {
     frequencies: await store.frequencies(index, someTerms),
     candidates: await store.candidates(index, asked, [...someTerms, 5], 100),
     fewCandidates: await store.candidates(index, asked, [77], 4),
+    wordCandidates: await store.candidates(index, words, someTerms, 100),
     tiedCandidates: await store.candidates(index, all.slice(0, 1), [], 2),
     passages: await store.passages(index, ids),
     around: await Promise.all(ids.map((id) => store.around(index, id, 1, 2))),

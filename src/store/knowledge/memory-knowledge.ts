@@ -8,7 +8,7 @@ import type {
   NewDocument,
   NewPassage,
   NewVector,
-  WeightedTerm,
+  WeightedWord,
 } from '../ports/knowledge.ts'
 import { toStored } from '../tables/stored-text.ts'
 import { refuseLongPath, refuseOtherDimensions, unknownDocument } from './refusals.ts'
@@ -90,8 +90,8 @@ export function createMemoryKnowledge(): KnowledgeStore {
     clear: async (name) => void indexes.delete(name),
 
     frequencies: async (name, terms) => terms.map((term) => of(name).postings.get(term)?.size ?? 0),
-    async candidates(name, terms, counted, most) {
-      return bestOf(sumsOf(of(name), terms), -1, most).map(({ said: { id }, length, counts }) => ({
+    async candidates(name, words, counted, most) {
+      return bestOf(sumsOf(of(name), words), -1, most).map(({ said: { id }, length, counts }) => ({
         id,
         length,
         counts: counted.map((term) => counts.get(term) ?? 0),
@@ -206,10 +206,11 @@ function leave({ documents, passages, postings }: Index, name: string | null, pa
   }
 }
 
-function sumsOf({ postings }: Index, terms: readonly WeightedTerm[]): Map<KeptPassage, number> {
+function sumsOf({ postings }: Index, words: readonly WeightedWord[]): Map<KeptPassage, number> {
   const sums = new Map<KeptPassage, number>()
-  for (const { term, weight } of terms) {
-    for (const passage of postings.get(term) ?? []) sums.set(passage, (sums.get(passage) ?? 0) + weight)
+  for (const { terms, weight } of words) {
+    const having = new Set(terms.flatMap((term) => [...(postings.get(term) ?? [])]))
+    for (const passage of having) sums.set(passage, (sums.get(passage) ?? 0) + weight)
   }
   return sums
 }

@@ -85,8 +85,10 @@ export interface KnownFiles {
   clear(index: string): Promise<void>
 }
 
-export interface WeightedTerm {
-  term: number
+/** A word of a question. */
+export interface WeightedWord {
+  /** Its forms. A passage has the word if it has one of them. No two words have the same. */
+  terms: readonly number[]
   /** A whole number above 0, so that sums are the same in every store. */
   weight: number
 }
@@ -110,12 +112,12 @@ export interface PassageRows {
   /** For each term, how many passages have it. */
   frequencies(index: string, terms: readonly number[]): Promise<number[]>
   /**
-   * The passages with the largest sum of weights of the terms that they have; equal sums by id. Of each, the counts of all terms in
+   * The passages with the largest sum of weights of the words that they have; equal sums by id. Of each, the counts of all terms in
    * `counted`.
    */
   candidates(
     index: string,
-    terms: readonly WeightedTerm[],
+    words: readonly WeightedWord[],
     counted: readonly number[],
     most: number,
   ): Promise<Candidate[]>

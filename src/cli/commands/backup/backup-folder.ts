@@ -7,7 +7,7 @@ import { systemErrorCode } from '../../../domain/system-error-code.ts'
 import { CliError, usageError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
-import { CLEAR_LINE, canRedraw } from '../../terminal/terminal-text.ts'
+import { createProgressLine, type ProgressLine } from '../../terminal/progress-line.ts'
 import { copyPrivately, hashOf, makeWhole } from './new-folder.ts'
 
 /** A server that deletes sessions all the time. */
@@ -184,15 +184,3 @@ const damagedBackup = (folder: string, why: string): CliError =>
   new CliError(exitCodes.damaged.code, `The backup ${folder} is damaged: ${why}.`, [
     'Nothing was written. Take another backup.',
   ])
-
-type ProgressLine = ReturnType<typeof createProgressLine>
-
-/** A line that is drawn over. */
-function createProgressLine({ stderr, env }: Pick<Io, 'stderr' | 'env'>) {
-  const write = canRedraw(stderr, env) ? (text: string) => void stderr.write(`${CLEAR_LINE}${text}`) : () => {}
-  return {
-    // A wrapped line could not be drawn over.
-    show: (text: string) => write(text.slice(0, (stderr.columns || 80) - 1)),
-    clear: () => write(''),
-  }
-}

@@ -19,7 +19,7 @@ export function createDoctorCommand({ io, settle }: CommandContext): Command {
   const command = new Command('doctor')
     .summary('look for what would keep a server from working')
     .description(
-      'Checks Node, the configuration, the key, the model, the tools, the programs of hosted agents, the port, the data directory, the database, the channels, the disk and the clock. ' +
+      'Checks Node, the configuration, the key, the model, the tools, the documents, the programs of hosted agents, the port, the data directory, the database, the channels, the disk and the clock. ' +
         'Starts MCP servers, asks them for their tools and stops them. Works beside a running server.',
     )
     .argument('[files...]', 'agent files or folders (default: agent.yaml in this folder)')
@@ -79,6 +79,10 @@ async function examine(
       const { checkTools } = await import('./tool-checks.ts')
       const deps = { agents, version, proxyVariables: config.settings.tools.proxy, io, reload: null }
       for (const agent of agents) checks.push(...(await checkTools(agent, deps)))
+    }
+    if (agents.some(({ tools }) => tools.some(({ type }) => type === 'knowledge'))) {
+      const { checkDocuments } = await import('./document-checks.ts')
+      checks.push(...(await checkDocuments(config, version, io)))
     }
     const data: Awaited<ReturnType<typeof check.checkDataDir>> =
       config.settings.store === ':memory:'

@@ -1,11 +1,13 @@
 import { Command } from 'commander'
 import { appDefaults } from '../../../app/app-options.ts'
+import type { CommandKnowledge } from '../../../app/knowledge/open-command-knowledge.ts'
 import { agentPaths, type LoadedConfig, loadConfig } from '../../../app/load-config.ts'
 import { createServerLog } from '../../../app/server-log.ts'
 import { openTestEngine } from '../../../app/test-engine.ts'
 import { variable } from '../../../config/source/env-file.ts'
 import { isSpan, secondsOf } from '../../../config/source/schema-key.ts'
 import type { AgentDefinition } from '../../../domain/agent/agent.ts'
+import type { Logger } from '../../../domain/logger.ts'
 import type { AgentCase, CaseResult } from '../../../evaluation/case-result.ts'
 import { runCases } from '../../../evaluation/run-cases.ts'
 import { usageError } from '../../cli-error.ts'
@@ -118,12 +120,15 @@ async function runUntilStopped(
     io.stderr.write('Stopping.\n')
   })
   const run = async (): Promise<CaseResult[]> => {
+    const log = createServerLog(config, io)
+    await using documents = await openDocuments(config, { version, log }, stop.signal, io)
     await using target = await openTestEngine({
       ...appDefaults(io.clock),
       agents: config.agents,
       settings: config.settings,
       version,
-      log: createServerLog(config, io),
+      log,
+      knowledge: documents?.knowledge ?? null,
       exit: (code) => endProcess(code, io),
     })
     return await runCases(cases, target, {
@@ -141,6 +146,54 @@ async function runUntilStopped(
     stopListening()
   }
 }
+
+/** Reading documents that takes longer is said. */
+const PATIENCE_MS = 1_000
+
+/** The indexes of the data directory, brought up to date, so that nothing is read or embedded twice. Null: the tests have their own. */
+async function openDocuments(
+  { agents, settings, dataDir }: LoadedConfig,
+  { version, log }: { version: string; log: Logger },
+  signal: AbortSignal,
+  io: Io,
+): Promise<CommandKnowledge | null> {
+  if (!agents.some(({ tools }) => tools.some(({ type }) => type === 'knowledge'))) return null
+  const { openCommandKnowledge } = await import('../../../app/knowledge/open-command-knowledge.ts')
+  const { clock } = io
+  const open = (readOnly: boolean): Promise<CommandKnowledge> =>
+    openCommandKnowledge({ ...{ agents, settings, dataDir, version, clock, log, readOnly, onProgress() {} } })
+  await using undo = new AsyncDisposableStack()
+  const own = undo.use(await open(false))
+  if (!own.isReadOnly) {
+    const cancel = clock.after(PATIENCE_MS, () => void io.stderr.write('Reading the documents of the agents first.\n'))
+    try {
+      // Whoever stops the tests gets what there is.
+      for (const index of own.knowledge.all)
+        if (!signal.aborted) await index.update(signal).catch(unlessStopped(signal))
+    } finally {
+      cancel()
+    }
+    if (settings.store === ':memory:') {
+      undo.move()
+      return own
+    }
+  }
+  // A server may start meanwhile.
+  await undo.disposeAsync()
+  await using reading = new AsyncDisposableStack()
+  const kept = reading.use(await open(true))
+  const found = await Promise.all(kept.knowledge.all.map((index) => index.status()))
+  // The server that keeps the indexes has other agents. Then the tests read the documents themselves.
+  if (own.isReadOnly && found.some(({ passages }) => passages === 0)) return null
+  reading.move()
+  return kept
+}
+
+const unlessStopped =
+  (signal: AbortSignal) =>
+  (error: unknown): void => {
+    if (!signal.aborted) throw error
+  }
 
 function chosenCases(loaded: readonly AgentDefinition[], filter: string | undefined): AgentCase[] {
   // A sub-agent is tested together with the agent that uses it. Its own cases run only if its file is named.

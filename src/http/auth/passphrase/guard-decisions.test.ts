@@ -17,6 +17,9 @@ test.each<[Route['method'], string, Route['role'], boolean]>([
   ['POST', '/a/route/that/is/added/later', 'operator', true],
   ['POST', '/sessions/:id/pause', 'operator', false],
   ['POST', '/sessions/:id/steer', 'operator', false],
+  ['POST', '/knowledge/search', 'operator', false],
+  ['POST', '/knowledge/:id/update', 'operator', false],
+  ['DELETE', '/knowledge/:id', 'operator', true],
   ['POST', '/mcp', 'agent', false],
 ])('%s %s for the role %s asks for the passphrase: %s', async (method, path, role, asks) => {
   const seen: string[] = []

@@ -8,6 +8,9 @@ import type { RequirePassphrase } from './require-passphrase.ts'
 const commands: ReadonlySet<string> = new Set([
   // It only removes what the server itself removes within the hour.
   'POST /sessions/purge',
+  // They read, and do what the server does by itself within seconds.
+  'POST /knowledge/search',
+  'POST /knowledge/:id/update',
   'POST /sessions/:id/pause',
   'POST /sessions/:id/terminate',
   'POST /sessions/:id/steer',

@@ -79,7 +79,7 @@ export function testUpdater(directory: string, parts: Partial<Parts> = {}) {
 /** What an index has, without what differs from one reading to the next. */
 export async function contentOf(store: Pick<KnowledgeStore, 'files' | 'figures' | 'candidates' | 'passages'>) {
   const files = await store.files(INDEX, '', 100_000)
-  const terms = Array.from({ length: 128 }, (_, term) => ({ term, weight: 1 }))
+  const terms = Array.from({ length: 128 }, (_, term) => ({ terms: [term], weight: 1 }))
   const ids = (await store.candidates(INDEX, terms, [], 100_000)).map(({ id }) => id)
   const passages = await store.passages(INDEX, ids)
   return {

@@ -69,6 +69,7 @@ async function openAgents({ endless = false, fails = false } = {}) {
         return {
           ...{ engine, clock, judge: () => null, ids: { uuid: () => 'id' } },
           attach: async () => Promise.reject(new Error('no files')),
+          search: () => async () => Promise.reject(new Error('no documents')),
           [Symbol.asyncDispose]: async () => void opened.push('closed'),
         }
       },

@@ -202,9 +202,13 @@ function testRoutes({ engine, tests }: AgentRoutesDeps): Route[] {
       running: tests.isRunning(name),
       cases: testCases.map((one) => ({
         name: one.name,
-        turns: one.turns,
-        tools: one.tools.map((tool) => tool.name),
-        checks: one.checks.map(({ check }) => check),
+        ...('questions' in one
+          ? { turns: [], tools: [one.knowledge], checks: ['recall@5', ...(one.mrr === null ? [] : ['mrr'])] }
+          : {
+              turns: one.turns,
+              tools: one.tools.map((tool) => tool.name),
+              checks: one.checks.map(({ check }) => check),
+            }),
         timeout_seconds: one.timeoutMs / 1_000,
         ...historyView(history.get(one.name)),
       })),

@@ -3,10 +3,7 @@
 import { z } from 'zod'
 import type { AgentDefinition } from '../../../domain/agent/agent.ts'
 import type { KnowledgeToolSettings } from '../../../domain/agent/tool-settings.ts'
-import { isoTime } from '../../../domain/clock.ts'
 import { ServerError } from '../../../domain/errors.ts'
-import type { Passage } from '../../../domain/knowledge/passage.ts'
-import { present } from '../../../domain/present.ts'
 import { refuseOtherAgent } from '../../../domain/supervision/token-role.ts'
 import { answer, listOf } from '../../../http/describe-answer.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
@@ -16,14 +13,13 @@ import { queryProblem } from '../../shared/request/page.ts'
 import { validBody } from '../../shared/request/validate.ts'
 import { routeHeads } from '../../shared/route-heads.ts'
 import {
-  type KnowledgeFound,
   KnowledgeFoundSchema,
   KnowledgeIndexSchema,
   KnowledgeQuerySchema,
   PassageListSchema,
   type KnowledgeIndex as WireKnowledgeIndex,
-  type Passage as WirePassage,
 } from './schema.ts'
+import { foundView, indexView, passageView } from './views.ts'
 
 export interface KnowledgeRoutesDeps {
   /** Null: no agent has documents. */
@@ -66,18 +62,11 @@ export function createKnowledgeRoutes({ knowledge, agents }: KnowledgeRoutesDeps
   }
 
   async function viewOf(index: KnowledgeIndex): Promise<WireKnowledgeIndex> {
-    const { embedding, progress, updatedAt, problems, problemCount, sources, ...rest } = await index.status()
     const usedBy = uses.filter(({ tool }) => indexOf(tool) === index)
-    return {
-      ...rest,
-      sources: [...sources],
-      used_by: usedBy.map(({ agent, tool }) => ({ agent, tool: tool.name })),
-      embedding,
-      progress,
-      updated_at: updatedAt === null ? null : isoTime(updatedAt),
-      problems: [...problems],
-      problem_count: problemCount,
-    }
+    return indexView(
+      await index.status(),
+      usedBy.map(({ agent, tool }) => ({ agent, tool: tool.name })),
+    )
   }
 
   async function list({ principal }: Request, reply: Reply): Promise<void> {
@@ -90,21 +79,8 @@ export function createKnowledgeRoutes({ knowledge, agents }: KnowledgeRoutesDeps
   async function search(request: Request, reply: Reply): Promise<void> {
     const sent = validBody(KnowledgeQuerySchema, await request.json(), 'The body does not say what to look for.')
     refuseOtherAgent(request.principal.agent, sent.agent)
-    const { hits, lacks } = await indexOf(toolIn(sent.agent, sent.tool)).search(
-      sent.query,
-      sent.passages,
-      request.signal,
-    )
-    const body: KnowledgeFound = {
-      hits: hits.map(({ passage, score, byWords, byMeaning }) => ({
-        passage: passageView(passage),
-        score,
-        by_words: byWords,
-        by_meaning: byMeaning,
-      })),
-      lacks: [...lacks],
-    }
-    reply.json(200, body)
+    const found = await indexOf(toolIn(sent.agent, sent.tool)).search(sent.query, sent.passages, request.signal)
+    reply.json(200, foundView(found))
   }
 
   async function read({ principal, query, params: { id = '' } }: Request, reply: Reply): Promise<void> {
@@ -223,22 +199,6 @@ export function createKnowledgeRoutes({ knowledge, agents }: KnowledgeRoutesDeps
       handle: clear,
     },
   ]
-}
-
-function passageView({ id, file, place, headings, text }: Passage): WirePassage {
-  const { page, sheet, slide, line } = place
-  return {
-    id,
-    file,
-    ...present({
-      page: page ?? undefined,
-      sheet: sheet ?? undefined,
-      slide: slide ?? undefined,
-      line: line ?? undefined,
-      heading: headings.length === 0 ? undefined : headings.join(' > '),
-    }),
-    text,
-  }
 }
 
 function countIn(query: URLSearchParams, name: string): number {

@@ -46,8 +46,11 @@ const statements = {
         SELECT coalesce(get_byte(p.counts, array_position(p.terms, counted.term) - 1), 0)
         FROM unnest($4::integer[]) WITH ORDINALITY AS counted (term, place) ORDER BY place)
       FROM (SELECT found.id, sum(asked.weight) AS weight
-        FROM unnest($2::integer[], $3::bigint[]) AS asked (term, weight) CROSS JOIN LATERAL (
-          SELECT id FROM knowledge_passages WHERE idx = ${IDX} AND terms @> ARRAY[asked.term]) AS found
+        FROM (SELECT array_agg(term) AS terms, weights[word] AS weight
+            FROM unnest($2::integer[], $3::integer[]) AS form (term, word), (SELECT $6::bigint[] AS weights) AS given
+            GROUP BY word, weights) AS asked
+        CROSS JOIN LATERAL (
+          SELECT id FROM knowledge_passages WHERE idx = ${IDX} AND terms && asked.terms) AS found
         GROUP BY found.id ORDER BY weight DESC, found.id LIMIT $5) AS best
       JOIN knowledge_passages AS p ON p.idx = ${IDX} AND p.id = best.id ORDER BY best.weight DESC, best.id`,
   },
@@ -136,16 +139,18 @@ export function createKnowledgeReads(sql: Sql): Omit<KnowledgeStore, Writes> {
 
     frequencies: async (index, terms) =>
       (await sql.rows<[number]>(statements.frequencies, [index, storedTerms(index, terms)])).map(([n]) => n),
-    async candidates(index, terms, counted, most) {
+    async candidates(index, words, counted, most) {
+      const forms = words.flatMap(({ terms }, word) => terms.map((term) => ({ term, word: word + 1 })))
       const rows = await sql.rows<[string, number, number[]]>(statements.candidates, [
         index,
         storedTerms(
           index,
-          terms.map(({ term }) => term),
+          forms.map(({ term }) => term),
         ),
-        terms.map(({ weight }) => weight),
+        forms.map(({ word }) => word),
         storedTerms(index, counted),
         most,
+        words.map(({ weight }) => weight),
       ])
       return rows.map(([id, length, counts]) => ({ id, length, counts }))
     },

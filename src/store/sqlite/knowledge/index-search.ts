@@ -1,6 +1,6 @@
 // Candidates of one index. FTS5 says which rows have a term; everything else is counted here.
 
-import type { Candidate, WeightedTerm } from '../../ports/knowledge.ts'
+import type { Candidate, WeightedWord } from '../../ports/knowledge.ts'
 import { numberIn, type Prepare } from './index-tables.ts'
 import { countsIn } from './packed-terms.ts'
 
@@ -22,7 +22,7 @@ export function createIndexSearch(prepare: Prepare) {
   function frequencyOf(term: number): number {
     const known = counted.get(term)
     if (known !== undefined) return known
-    const found = numberIn(frequency.get(word(term))) ?? 0
+    const found = numberIn(frequency.get(quoted(term))) ?? 0
     if (counted.size >= MOST_COUNTED) counted.clear()
     counted.set(term, found)
     return found
@@ -57,12 +57,12 @@ export function createIndexSearch(prepare: Prepare) {
 
   return {
     frequencies: (terms: readonly number[]): number[] => terms.map(frequencyOf),
-    candidates(terms: readonly WeightedTerm[], asked: readonly number[], most: number): Candidate[] {
+    candidates(words: readonly WeightedWord[], asked: readonly number[], most: number): Candidate[] {
       const sums = new Float64Array((numberIn(highest.get()) ?? 0) + 1)
       const found = new Int32Array(sums.length)
       let n = 0
-      for (const { term, weight } of terms) {
-        const [rows] = rowsWith.get(word(term)) as unknown as [string | null]
+      for (const { terms, weight } of words) {
+        const [rows] = rowsWith.get(terms.map(quoted).join(' OR ')) as unknown as [string | null]
         forEachNumber(rows ?? '', (row) => {
           const sum = sums[row] ?? 0
           if (sum === 0) found[n++] = row
@@ -87,7 +87,7 @@ export function createIndexSearch(prepare: Prepare) {
 /** Terms whose frequency is known without looking. */
 const MOST_COUNTED = 10_000
 
-const word = (term: number): string => `"${term.toString(36)}"`
+const quoted = (term: number): string => `"${term.toString(36)}"`
 
 /** A row of a result for each number would take several times as long, and an array of them memory. */
 function forEachNumber(list: string, take: (n: number) => void): void {

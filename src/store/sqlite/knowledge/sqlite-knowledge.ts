@@ -123,8 +123,8 @@ export function createSqliteKnowledge({
         terms.map(() => 0),
         ({ search }) => search.frequencies(terms),
       ),
-    candidates: (index, terms, counted, most) =>
-      read(index, [], ({ search }) => search.candidates(terms, counted, most)),
+    candidates: (index, words, counted, most) =>
+      read(index, [], ({ search }) => search.candidates(words, counted, most)),
     passages: (index, ids) => read(index, [], ({ rows }) => ids.flatMap((id) => rows.around(id, 0, 0))),
     around: (index, id, before, after) => read(index, [], ({ rows }) => rows.around(id, before, after)),
 
