@@ -111,7 +111,7 @@ export async function prepareApp(options: AppOptions): Promise<Prepared> {
   const modelHttp = createModelHttp({ connections, clock, userAgent: `quarterdeck/${version}` })
   const documents =
     options.knowledge === null
-      ? await openDocuments(agents, { http: modelHttp, clock, ids, random: Math.random, log })
+      ? await openDocuments(agents, { http: modelHttp, clock, ids, random: Math.random, log }, { wordsAtLeast: false })
       : null
   const knowledge = options.knowledge ?? documents?.knowledge ?? null
   const parts = await prepareAgents(
@@ -155,9 +155,9 @@ export async function prepareApp(options: AppOptions): Promise<Prepared> {
 }
 
 /** Null, and nothing is loaded: no agent has documents. */
-async function openDocuments(...[agents, deps]: Parameters<typeof knowledgeOf>): Promise<Documents | null> {
+async function openDocuments(...[agents, deps, how]: Parameters<typeof knowledgeOf>): Promise<Documents | null> {
   const hasSome = agents.some(({ tools }) => tools.some(({ type }) => type === 'knowledge'))
-  return hasSome ? (await import('./knowledge/knowledge-of.ts')).knowledgeOf(agents, deps) : null
+  return hasSome ? (await import('./knowledge/knowledge-of.ts')).knowledgeOf(agents, deps, how) : null
 }
 
 /** Null, and nothing is loaded: no agent has an MCP server that wants a sign-in. */

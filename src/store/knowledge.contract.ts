@@ -15,8 +15,8 @@ import {
   someVectors,
   vector,
 } from './contract/knowledge-samples.contract.ts'
-import { createMemoryKnowledge } from './knowledge/memory-knowledge.ts'
 import type { KnowledgeStore, NewPassage } from './ports/knowledge.ts'
+import { createMemoryKnowledge } from './testing/memory-knowledge.ts'
 
 const RUNS = 15
 const none = { files: 0, problems: 0, passages: 0, length: 0, embedded: 0, languages: [] }

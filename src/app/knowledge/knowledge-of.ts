@@ -1,8 +1,9 @@
 // The documents of agents. Servers whose agents have none load nothing of it.
 
 import { join } from 'node:path'
-import type { AgentDefinition } from '../../domain/agent/agent.ts'
+import type { AgentDefinition, EmbeddingSettings } from '../../domain/agent/agent.ts'
 import type { KnowledgeToolSettings } from '../../domain/agent/tool-settings.ts'
+import { hasCode, ServerError } from '../../domain/errors.ts'
 import { isPostgres } from '../../domain/settings/store-settings.ts'
 import { createKnowledge, indexId, type OwnKnowledge } from '../../knowledge/create-knowledge.ts'
 import type { IndexSettings } from '../../knowledge/knowledge.ts'
@@ -24,20 +25,36 @@ export interface Documents {
 export const documentsIn = (agents: readonly Pick<AgentDefinition, 'tools'>[]): KnowledgeToolSettings[] =>
   agents.flatMap(({ tools }) => tools.filter((tool) => tool.type === 'knowledge'))
 
-/** Throws `config_invalid` for an embedding that can never work. */
+/**
+ * Throws `config_invalid` for an embedding that can never work, such as one without its key. With `wordsAtLeast` that is said by each attempt
+ * to embed something, and all else works.
+ */
 export async function knowledgeOf(
   agents: readonly AgentDefinition[],
   deps: Omit<ModelDeps, 'directory'>,
+  { wordsAtLeast }: { wordsAtLeast: boolean },
 ): Promise<Documents> {
   const all = documentsIn(agents)
   const embeddings = new Map<string, Embedding>()
   for (const settings of all) {
     const { embedding, directory } = settings
     if (embedding === null || embeddings.has(indexId(settings))) continue
-    embeddings.set(indexId(settings), await createEmbedding(embedding, { ...deps, directory }))
+    const opened = await createEmbedding(embedding, { ...deps, directory }).catch((error: unknown) => {
+      if (!wordsAtLeast || !hasCode(error, 'config_invalid')) throw error
+      return refusing(embedding, error)
+    })
+    embeddings.set(indexId(settings), opened)
   }
   return { knowledge: createKnowledge(all), embeddingOf: (settings) => embeddings.get(indexId(settings)) ?? null }
 }
+
+/** As a provider that fails. */
+const refusing = ({ provider, name }: EmbeddingSettings, { message }: Error): Embedding => ({
+  provider,
+  name,
+  most: { texts: 1, tokens: 1 },
+  embed: () => Promise.reject(new ServerError('model_failed', message)),
+})
 
 /** Of a data directory. All of it can be made again. */
 export const knowledgeFileIn = (dataDir: string): string => join(dataDir, 'knowledge.db')
@@ -64,6 +81,8 @@ export const agentWith = (asked: IndexSettings, agents: readonly Pick<AgentDefin
 const REST_MS = 60_000
 /** The job of the process that keeps the indexes of a store, and the kind of what it says of them. */
 export const KNOWLEDGE = 'knowledge'
+/** For what is kept nowhere else. */
+export const inMemory: WorkSettings['store'] = { kind: 'sqlite', path: ':memory:', readOnly: false }
 
 /** What is opened here is closed by `undo`. */
 export function openKnowledge(documents: Documents, parts: Known, undo: AsyncDisposableStack): void {
@@ -75,7 +94,7 @@ export function openKnowledge(documents: Documents, parts: Known, undo: AsyncDis
     isPostgres(settings.store)
       ? { kind: 'postgres', url: settings.store.url, waitMs: settings.store.waitMs }
       : isMemory
-        ? { kind: 'memory' }
+        ? inMemory
         : { kind: 'sqlite', path: knowledgeFileIn(dataDir), readOnly: false },
     dataDir,
   )

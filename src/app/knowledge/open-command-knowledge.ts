@@ -21,7 +21,7 @@ import { createModelHttp } from '../../models/wire/model-http.ts'
 import { createConnections } from '../../outgoing/connections.ts'
 import type { Shared } from '../../store/ports/shared.ts'
 import { lockDataDir, openSharedReads, openSharedStore, openStore } from '../open-store.ts'
-import { agentWith, KNOWLEDGE, knowledgeFileIn, knowledgeOf, workSettingsOf } from './knowledge-of.ts'
+import { agentWith, inMemory, KNOWLEDGE, knowledgeFileIn, knowledgeOf, workSettingsOf } from './knowledge-of.ts'
 import { openWork, type WorkSettings } from './open-work.ts'
 
 export interface CommandKnowledge extends AsyncDisposable, Pick<KnowledgeParts, 'embeddingOf'> {
@@ -66,7 +66,7 @@ export async function openCommandKnowledge(options: CommandKnowledgeOptions): Pr
   undo.defer(() => connections.close())
   const http = createModelHttp({ connections, clock, userAgent: `quarterdeck/${version}` })
   const ids = createIds(() => clock.now())
-  const documents = await knowledgeOf(agents, { http, clock, ids, random: Math.random, log })
+  const documents = await knowledgeOf(agents, { http, clock, ids, random: Math.random, log }, { wordsAtLeast: true })
   const place = undo.use(isPostgres(settings.store) ? await openShared(settings.store, options) : openLocal(options))
   const { knowledge, embeddingOf } = documents
   let heard: WorkListener | null = null
@@ -138,7 +138,7 @@ const saysNothing: Place['said'] = { write: async () => {}, read: async () => nu
 function openLocal({ settings, dataDir, clock, readOnly }: CommandKnowledgeOptions): Place {
   const path = knowledgeFileIn(dataDir)
   if (settings.store === ':memory:') {
-    return { ...nothingWritten, isReadOnly: false, store: { kind: 'memory' }, said: saysNothing }
+    return { ...nothingWritten, isReadOnly: false, store: inMemory, said: saysNothing }
   }
   const reads: Place = {
     ...nothingWritten,
@@ -194,7 +194,7 @@ async function openShared(
       throw error
     })
     // No server of this version has made its tables yet.
-    if (reads === null) return { ...nothingWritten, store: { kind: 'memory' }, said: saysNothing }
+    if (reads === null) return { ...nothingWritten, store: inMemory, said: saysNothing }
     const said = { ...saysNothing, read: readFrom(reads.shared) }
     return { ...nothingWritten, isElsewhere: true, store, said, [Symbol.asyncDispose]: reads.close }
   }

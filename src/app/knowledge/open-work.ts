@@ -23,10 +23,7 @@ import type { KnowledgeStore } from '../../store/ports/knowledge.ts'
 
 /** Plain data, because it goes to a thread. */
 export interface WorkSettings {
-  store:
-    | { kind: 'sqlite'; path: string; readOnly: boolean }
-    | { kind: 'memory' }
-    | { kind: 'postgres'; url: string; waitMs: number }
+  store: { kind: 'sqlite'; path: string; readOnly: boolean } | { kind: 'postgres'; url: string; waitMs: number }
   /** Of the readers of files. */
   cacheDir: string
   indexes: readonly WorkIndex[]
@@ -121,11 +118,8 @@ async function openKnowledgeStore(kind: WorkSettings['store'], clock: Clock, log
       if (!readOnly) return createSqliteKnowledge({ path, log })
       const found = createSqliteKnowledge({ path, log, readOnly })
       if (found !== null) return found
-      const { createMemoryKnowledge } = await import('../../store/knowledge/memory-knowledge.ts')
-      return createMemoryKnowledge()
+      return createSqliteKnowledge({ path: ':memory:', log })
     }
-    case 'memory':
-      return (await import('../../store/knowledge/memory-knowledge.ts')).createMemoryKnowledge()
     case 'postgres': {
       const { openDatabase } = await import('../../store/postgres/connection/database.ts')
       const { createPostgresKnowledge } = await import('../../store/postgres/knowledge/postgres-knowledge.ts')

@@ -1,7 +1,7 @@
 // Knowledge in Postgres: one server indexes, and all search. Writes are transactions on a connection of their own, each with a lock on its
 // index, so the counts stay exact also if two servers write by accident.
 
-import { refuseLongPath, refuseOtherDimensions, unknownDocument } from '../../knowledge/refusals.ts'
+import { refuseLongPath, refuseOtherDimensions, unknownDocument } from '../../knowledge-refusals.ts'
 import type { KnowledgeStore, KnownFile, NewDocument, NewPassage, NewVector } from '../../ports/knowledge.ts'
 import type { Statement } from '../../tables/statement.ts'
 import type { Connection, Settings } from '../connection/connect.ts'

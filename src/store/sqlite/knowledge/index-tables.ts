@@ -1,7 +1,7 @@
 // The tables of one index. Each index has its own, so no search sees another's terms, and to clear one is to drop them.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import { unknownDocument } from '../../knowledge/refusals.ts'
+import { unknownDocument } from '../../knowledge-refusals.ts'
 import type { IndexFigures, KnownFile, KnownPassage, NewDocument, NewPassage } from '../../ports/knowledge.ts'
 import { fromStored, toStored } from '../../tables/stored-text.ts'
 import { headOf, packTerms } from './packed-terms.ts'

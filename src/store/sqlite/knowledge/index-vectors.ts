@@ -1,7 +1,7 @@
 // The vectors of one index. All codes are held in memory from the first search on: 20 MB for 100,000 vectors of 1,536 dimensions.
 
 import type { SQLOutputValue } from 'node:sqlite'
-import { refuseOtherDimensions } from '../../knowledge/refusals.ts'
+import { refuseOtherDimensions } from '../../knowledge-refusals.ts'
 import type { NewPassage, NewVector, PassageVectors } from '../../ports/knowledge.ts'
 import { numberIn, type Prepare } from './index-tables.ts'
 

@@ -23,6 +23,7 @@ function open(path: string, lines: LogLine[] = []): KnowledgeStore {
 }
 
 describeKnowledgeStore('SQLite', async () => open(newPath()))
+describeKnowledgeStore('SQLite in memory', async () => open(':memory:'))
 
 const remade = (path: string, reason: unknown): LogLine => ({
   level: 'warn',

@@ -6,7 +6,7 @@ import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { ServerError } from '../../../domain/errors.ts'
 import type { Logger } from '../../../domain/logger.ts'
-import { refuseLongPath } from '../../knowledge/refusals.ts'
+import { refuseLongPath } from '../../knowledge-refusals.ts'
 import type { KnowledgeStore } from '../../ports/knowledge.ts'
 import { fromStored, toStored } from '../../tables/stored-text.ts'
 import { isDamage, isDamageAtStart } from '../disk/damage.ts'
@@ -27,6 +27,8 @@ type Connect = (path: string) => DatabaseSync
 
 const connectTo: Connect = (path) => new DatabaseSync(path)
 
+/** Keeps nothing on disk, like the path of the same name in SQLite. */
+const MEMORY = ':memory:'
 /** Any change of the tables, or of what is in them, has a new one. */
 const VERSION = 1
 
@@ -256,7 +258,7 @@ function openReadOnly(path: string): DatabaseSync | null {
 }
 
 function openOrMake(path: string, log: Logger, connect: Connect): DatabaseSync {
-  makeDataDir(dirname(path))
+  if (path !== MEMORY) makeDataDir(dirname(path))
   try {
     return open(path, connect)
   } catch (error) {
@@ -285,7 +287,7 @@ class OtherVersion extends Error {}
 const versionOf = (db: DatabaseSync): number => Number(db.prepare('PRAGMA user_version').get()?.user_version)
 
 function open(path: string, connect: Connect): DatabaseSync {
-  claimFile(path)
+  if (path !== MEMORY) claimFile(path)
   const db = connect(path)
   try {
     db.exec('PRAGMA busy_timeout = 1000; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL')

@@ -1,6 +1,7 @@
-// Knowledge in memory, for servers that keep nothing and for tests. Simple rather than quick.
+// Knowledge as plain maps: the model that the stores are compared with. Simple rather than quick.
 
 import type { Passage } from '../../domain/knowledge/passage.ts'
+import { refuseLongPath, refuseOtherDimensions, unknownDocument } from '../knowledge-refusals.ts'
 import type {
   KnowledgeStore,
   KnownFile,
@@ -11,7 +12,6 @@ import type {
   WeightedWord,
 } from '../ports/knowledge.ts'
 import { toStored } from '../tables/stored-text.ts'
-import { refuseLongPath, refuseOtherDimensions, unknownDocument } from './refusals.ts'
 
 interface KeptDocument {
   language: string

@@ -1,4 +1,4 @@
 import { describeKnowledgeStore } from '../knowledge.contract.ts'
 import { createMemoryKnowledge } from './memory-knowledge.ts'
 
-describeKnowledgeStore('memory', async () => createMemoryKnowledge())
+describeKnowledgeStore('model', async () => createMemoryKnowledge())

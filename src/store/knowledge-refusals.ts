@@ -1,8 +1,8 @@
 // What every store of knowledge refuses, in the same words.
 
-import { ServerError } from '../../domain/errors.ts'
-import { MOST_PATH_BYTES } from '../ports/knowledge.ts'
-import { toStored } from '../tables/stored-text.ts'
+import { ServerError } from '../domain/errors.ts'
+import { MOST_PATH_BYTES } from './ports/knowledge.ts'
+import { toStored } from './tables/stored-text.ts'
 
 /** Somebody has removed it since the caller asked. */
 export const unknownDocument = (path: string): ServerError =>
