@@ -4,9 +4,9 @@ import type { Candidate, IndexFigures } from '../../store/ports/knowledge.ts'
 import { bestFirst, type Ranked } from './ranked.ts'
 
 /** How soon a word that occurs again counts no more. */
-const K1 = 1.2
+const K1 = 0.9
 /** How much a long passage must have more of a word than a short one. */
-const B = 0.75
+const B = 0.4
 
 export type Totals = Pick<IndexFigures, 'passages' | 'length'>
 
