@@ -118,6 +118,7 @@ test('the package has all files that it needs and no others, and works', { timeo
     'dist/sbom.cdx.json',
     'dist/cli/commands/hook/main.js',
     'dist/cli/main.cjs',
+    'dist/app/knowledge/knowledge-thread.js',
     'dist/client/client.js',
     'dist/config/agent/agent-text-worker.js',
     'dist/files/reader/child/main.js',
@@ -143,7 +144,7 @@ test('the package has all files that it needs and no others, and works', { timeo
   expect(paths.filter((path) => path.endsWith('.d.ts') && !existsSync(join(root, sourceOf(path))))).toEqual([])
   // Generated documents may grow without anybody noticing.
   expect(packed.filter(({ path, size }) => size > 250_000 && !path.startsWith('dist/'))).toEqual([])
-  expect(packed.reduce((sum, { size }) => sum + size, 0)).toBeLessThan(36_500_000)
+  expect(packed.reduce((sum, { size }) => sum + size, 0)).toBeLessThan(38_500_000)
 
   // Like an install: the package, and beside it its dependencies. Nothing else of ours can be found from there.
   const app = join(folder, 'app')

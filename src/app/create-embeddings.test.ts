@@ -24,6 +24,7 @@ const agent = (name: string, one: EmbeddingSettings | null, more: Partial<AgentD
         description: null,
         sources: ['.'],
         directory: '/',
+        folders: ['/'],
         ignore: [],
         embedding: one,
         effect: 'read',

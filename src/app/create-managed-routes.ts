@@ -71,7 +71,12 @@ export function createManagedRoutes(parts: Working & Later, readStats: StatsRout
     ...createScheduleRoutes({ schedules }),
     ...createAuditRoutes(services),
     ...createUsageRoutes(services),
-    ...createKnowledgeRoutes({ knowledge: parts.knowledge, agents: services.engine.agents.list }),
+    ...createKnowledgeRoutes({
+      knowledge: parts.knowledge,
+      agents: services.engine.agents.list,
+      spent: (agent, all) =>
+        parts.sessionLog.commit({ type: 'add_usage', usage: all.map((usage) => ({ at: clock.now(), agent, usage })) }),
+    }),
     ...createMemoryRoutes(services),
     ...createUserRoutes({ ...services, ...parts, ...parts.signIn, desk, schedules }),
     ...createPolicyRoutes({ ...services, ...services.elsewhere, workspaces: parts.workspaces }),

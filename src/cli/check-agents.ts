@@ -27,6 +27,7 @@ export async function checkAgents(config: LoadedConfig, deps: AgentCheckDeps): P
     const problem = await modelProblem(agent, deps)
     if (problem !== null) issues.push(issueOf(config, agent.name, ['model'], problem))
     issues.push(...(await hostIssues(config, agent, deps.io, true)))
+    issues.push(...(await embeddingIssues(agent, config, deps)))
     issues.push(...(await toolIssues(agent, config, deps)))
     issues.push(...(await scheduleIssues(config, agent, deps.io, true)))
   }
@@ -114,6 +115,24 @@ export async function modelSource({ model, directory }: ModelAgent, version: str
     create: () => createModel(model, { http, clock, ids, random: Math.random, log: silentLogger, directory }),
     ...closedAfter(connections),
   }
+}
+
+async function embeddingIssues(agent: AgentDefinition, config: LoadedConfig, deps: AgentCheckDeps) {
+  const issues: ConfigIssue[] = []
+  if (agent.host !== null || !agent.tools.some(({ type }) => type === 'knowledge')) return issues
+  const { createEmbedding } = await import('../models/embedding/create-embedding.ts')
+  const { clock } = deps.io
+  const { directory } = agent
+  await using source = await modelSource(agent, deps.version, deps.io)
+  for (const [index, tool] of agent.tools.entries()) {
+    if (tool.type !== 'knowledge' || tool.embedding === null) continue
+    const needs = { http: source.http, clock, random: Math.random, log: silentLogger, directory }
+    await createEmbedding(tool.embedding, needs).catch((error: unknown) => {
+      if (!(error instanceof ServerError)) throw error
+      issues.push(issueOf(config, agent.name, ['tools', index, 'embedding'], error))
+    })
+  }
+  return issues
 }
 
 async function toolIssues(agent: AgentDefinition, config: LoadedConfig, deps: AgentCheckDeps): Promise<ConfigIssue[]> {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { abortAfter } from '../domain/abort.ts'
-import type { AnswerCase, SearchCase } from '../domain/agent/test-case.ts'
+import type { AnswerCase } from '../domain/agent/test-case.ts'
 import type { Clock } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
 import type { Ids } from '../domain/ids.ts'
@@ -19,14 +19,8 @@ import {
 import type { AgentCase, CaseResult, Finding, MadeCall } from './case-result.ts'
 import { checkAnswer } from './check-answer.ts'
 import type { Judge } from './judge.ts'
-import {
-  expectedText,
-  foundText,
-  type Measured,
-  type Miss,
-  measureSearch,
-  type Search,
-} from './knowledge/measure-search.ts'
+import type { Search } from './knowledge/measure-search.ts'
+import type { SearchedCase } from './knowledge/run-search-case.ts'
 
 export interface CaseDeps {
   engine: TestedEngine
@@ -50,13 +44,14 @@ export async function runCase({ agent, testCase }: AgentCase, deps: CaseDeps, st
   using late = abortAfter(deps.clock, testCase.timeoutMs, { hold: true })
   const signal = AbortSignal.any([stop, late.signal])
   const turns: Turn[] = []
-  let measured: Measured | null = null
+  let searched: SearchedCase | null = null
 
   let judged: { outcome: CaseResult['outcome']; findings: Finding[] }
   try {
     if (isSearch) {
-      measured = await measureSearch(testCase.questions, deps.search(agent, testCase.knowledge), signal)
-      judged = judgeSearch(testCase, measured)
+      const { runSearchCase } = await import('./knowledge/run-search-case.ts')
+      searched = await runSearchCase(testCase, deps.search(agent, testCase.knowledge), signal)
+      judged = searched
     } else {
       const answers = createApprovalAnswers(testCase.approvals)
       await converse(agent, testCase, deps, turns, answers, signal)
@@ -83,8 +78,8 @@ export async function runCase({ agent, testCase }: AgentCase, deps: CaseDeps, st
     outcome: judged.outcome,
     findings: judged.findings.map(bounded),
     durationMs: Math.round(deps.clock.mono() - began),
-    tokens: tokensOf(measured?.usage ?? turns.flatMap(({ said }) => said.usage)),
-    answer: measured === null ? (turns.at(-1)?.said.text ?? '') : measuredText(measured),
+    tokens: tokensOf(searched?.usage ?? turns.flatMap(({ said }) => said.usage)),
+    answer: searched?.answer ?? turns.at(-1)?.said.text ?? '',
     calls: callsOf(turns),
   }
 }
@@ -150,25 +145,6 @@ async function judgeCase(
   }
   return { outcome: findings.length === 0 ? 'passed' : 'failed', findings }
 }
-
-function judgeSearch({ recallAt5, mrr }: SearchCase, measured: Measured) {
-  const findings: Finding[] = []
-  const { recall, misses, lacks } = measured
-  if (recall.at5 < recallAt5) {
-    const found = [measuredText(measured), ...lacks, ...misses.map(missText)].join('\n')
-    findings.push({ check: 'recall@5', expected: `at least ${recallAt5}`, found })
-  }
-  if (mrr !== null && measured.mrr < mrr) {
-    findings.push({ check: 'mrr', expected: `at least ${mrr}`, found: measuredText(measured) })
-  }
-  return { outcome: findings.length === 0 ? ('passed' as const) : ('failed' as const), findings }
-}
-
-const measuredText = ({ questions, recall, mrr }: Measured): string =>
-  `recall@1 ${recall.at1.toFixed(2)}, recall@5 ${recall.at5.toFixed(2)}, recall@10 ${recall.at10.toFixed(2)}, MRR ${mrr.toFixed(2)} of ${questions} questions`
-
-const missText = ({ question, found }: Miss): string =>
-  `${question.question} Expected ${expectedText(question)}; found ${found.length === 0 ? 'nothing' : found.map(foundText).join('; ')}.`
 
 function waitText(answer: RunAnswer): string {
   const { interrupts, clientCallIds } = answer

@@ -60,7 +60,7 @@ const LOG_MS = 5_000
 
 const nothingYet: State = { state: 'waiting', why: null, progress: null, updatedAt: null }
 
-/** Of several with the same id, the first. `name`: of the tool, for people. */
+/** If several have the same id, the first one counts. `name` is the name of the tool, for people. */
 export function createKnowledge(all: readonly (IndexSettings & { name: string })[]): OwnKnowledge {
   let parts: KnowledgeParts | null = null
   let place: WorkPlace | null = null
@@ -73,8 +73,7 @@ export function createKnowledge(all: readonly (IndexSettings & { name: string })
   const isChecked = (): boolean => isKeeper || parts?.isShared === false
 
   const open = (): KnowledgeParts => {
-    if (parts === null || isClosed)
-      throw new ServerError('not_ready', 'The documents cannot be searched: the server is not ready.')
+    if (parts === null || isClosed) throw notReady()
     return parts
   }
   const work = (): WorkPlace => {
@@ -104,6 +103,9 @@ export function createKnowledge(all: readonly (IndexSettings & { name: string })
     /** While this process keeps the index. */
     let fresh: KeepFresh | null = null
     let retryMs = FIRST_RETRY_MS
+    let cancelRetry = (): void => {}
+    /** The last failure of the embedding that was logged. */
+    let warnedOf: string | null = null
     let isWanted = true
     let wake = (): void => {}
     let waiting: PromiseWithResolvers<void>[] = []
@@ -132,17 +134,26 @@ export function createKnowledge(all: readonly (IndexSettings & { name: string })
         signal.throwIfAborted()
         void fresh?.watch(folders)
         say({ state: why === null ? 'ready' : 'failed', why, progress: null, updatedAt: clock.now() })
-        if (why === null) retryMs = FIRST_RETRY_MS
-        if (why !== null || isPassing) again(signal)
+        if (why !== null && why !== warnedOf)
+          log.warn('documents are found by their words alone', { documents, index: id, reason: why })
+        warnedOf = why
+        if (why !== null || isPassing) again()
+        else retryMs = FIRST_RETRY_MS
         if (read + removed > 0) await logDone({ read, removed, took_ms: Math.round(clock.mono() - began) })
         for (const one of asked) one.resolve()
       } catch (error) {
+        const isOver = signal.aborted || stopped.signal.aborted
+        if (!isOver && isKeeper && error instanceof ServerError && error.code === 'interrupted') {
+          // The index was cleared, so all of it is read again.
+          waiting.push(...asked)
+          return want()
+        }
         for (const one of asked) one.reject(error)
-        if (signal.aborted || isClosed) return
+        if (isOver) return
         const why = error instanceof ServerError ? error.message : 'The documents could not be read. The log says why.'
         say({ state: 'failed', why, progress: null })
         log.warn('an index of documents is not up to date', { documents, index: id, error, retry_in_s: retryMs / 1000 })
-        again(signal)
+        again()
       }
     }
 
@@ -164,8 +175,9 @@ export function createKnowledge(all: readonly (IndexSettings & { name: string })
       log.info('documents are being read', { documents, index: id, ...progress })
     }
 
-    function again(signal: AbortSignal): void {
-      void sleep(open().clock, retryMs, signal).then(want)
+    function again(): void {
+      cancelRetry()
+      cancelRetry = open().clock.after(retryMs, want)
       retryMs = Math.min(retryMs * 2, LAST_RETRY_MS)
     }
 
@@ -205,8 +217,11 @@ export function createKnowledge(all: readonly (IndexSettings & { name: string })
             })
         }
         signal.removeEventListener('abort', wakeUp)
+        cancelRetry()
         fresh.close()
         fresh = null
+        for (const one of waiting) one.reject(notReady())
+        waiting = []
       },
       updated,
       async state(): Promise<State> {
@@ -235,7 +250,12 @@ export function createKnowledge(all: readonly (IndexSettings & { name: string })
         if (asked !== null && 'why' in asked)
           lacks.push(`The meaning could not be looked for, only the words: ${asked.why}`)
         const vector = asked !== null && 'vector' in asked ? asked.vector : null
-        const hits = await untilAborted(work().search(id, { text, vector, most, checked: isChecked() }), signal)
+        const query = { text, vector, most, checked: isChecked() }
+        const { hits, hasLeftOut } = await untilAborted(work().search(id, query), signal)
+        if (hasLeftOut)
+          lacks.push(
+            'Files that were found have just changed or are gone, so they were left out. Search again in a moment.',
+          )
         return { hits, lacks, usage: asked !== null && 'usage' in asked && asked.usage !== null ? [asked.usage] : [] }
       },
       around: (passage, before, after) => work().around(id, { id: passage, before, after, checked: isChecked() }),
@@ -309,6 +329,9 @@ export function createKnowledge(all: readonly (IndexSettings & { name: string })
   }
 }
 
+const notReady = (): ServerError =>
+  new ServerError('not_ready', 'The documents cannot be searched: the server is not ready.')
+
 /** The same for the same files read in the same way, wherever it is asked. */
 export function indexId({ directory, sources, ignore, embedding }: IndexSettings): string {
   const { provider, name, baseUrl = null, dimensions } = embedding ?? { provider: null, name: null, dimensions: null }
@@ -331,7 +354,7 @@ function lacksOf({ state, why, progress, updatedAt }: State): string[] {
   if (state === 'failed') return [`Not everything can be found now. ${why ?? ''}`.trim()]
   if (updatedAt !== null) return []
   if (progress === null)
-    return ['The documents are just being looked through, so something may be missing. Try again in a moment.']
+    return ['The server is still looking through the documents, so something may be missing. Search again in a moment.']
   const { done, total, phase } = progress
   return phase === 'embedding'
     ? [`Only ${done} of ${total} passages can be found by their meaning yet; all can be found by their words.`]

@@ -19,7 +19,7 @@ export interface WorkDeps {
   listener: Pick<WorkListener, 'progress'>
 }
 
-export interface IndexedSettings extends Pick<IndexSettings, 'sources' | 'directory' | 'ignore'> {
+export interface IndexedSettings extends Pick<IndexSettings, 'sources' | 'directory' | 'folders' | 'ignore'> {
   /** Null: words alone. */
   embedder: Embedder | null
 }
@@ -64,7 +64,9 @@ export function createWork({ store, indexes, updater, analyzer, listener }: Work
 
   return {
     async update(index) {
-      await underWay.get(index)?.ended.catch(() => {})
+      // Several may have waited for the same one.
+      for (let last = underWay.get(index); last !== undefined; last = underWay.get(index))
+        await last.ended.catch(() => {})
       const stop = new AbortController()
       const ended = updateOnce(index, stop.signal)
       underWay.set(index, { stop, ended })
@@ -77,8 +79,16 @@ export function createWork({ store, indexes, updater, analyzer, listener }: Work
     async stop() {
       await Promise.all([...underWay.keys()].map(stopUpdate))
     },
-    search: (index, { checked, ...query }) =>
-      searchIndex({ store, analyzer, current: (found) => current(index, found, checked) }, index, query),
+    async search(index, { checked, ...query }) {
+      let hasLeftOut = false
+      const still = async (found: KnownPassage[]) => {
+        const kept = await current(index, found, checked)
+        if (kept.length < found.length) hasLeftOut = true
+        return kept
+      }
+      const hits = await searchIndex({ store, analyzer, current: still }, index, query)
+      return { hits, hasLeftOut }
+    },
     async around(index, { id, before, after, checked }) {
       const found = await current(index, await store.around(index, id, before, after), checked)
       return found.some((one) => one.id === id) ? found.map(passageOf) : []

@@ -9,8 +9,11 @@ export interface KnowledgeWork {
   update(index: string): Promise<Updated>
   /** Ends the updates that are under way. What they have done stays. */
   stop(): Promise<void>
-  /** `vector`: of the query, null if its words alone are looked for. With `checked`, only what the files on this machine say now. */
-  search(index: string, query: Query): Promise<Hit[]>
+  /**
+   * `vector`: of the query, null if its words alone are looked for. With `checked`, only what the files on this machine say now:
+   * `hasLeftOut` if it found more, in files that have changed or are gone.
+   */
+  search(index: string, query: Query): Promise<{ hits: Hit[]; hasLeftOut: boolean }>
   around(index: string, place: { id: string; before: number; after: number; checked: boolean }): Promise<Passage[]>
   now(index: string, ids: readonly string[], checked: boolean): Promise<Passage[]>
   look(index: string): Promise<{ figures: IndexFigures; problems: KnownFile[] }>

@@ -5,7 +5,7 @@ import type { Passage } from '../domain/knowledge/passage.ts'
 import type { TokenUsage } from '../domain/session/event.ts'
 
 /** What decides what an index holds. Tools with the same have one index. */
-export type IndexSettings = Pick<KnowledgeToolSettings, 'sources' | 'directory' | 'ignore' | 'embedding'>
+export type IndexSettings = Pick<KnowledgeToolSettings, 'sources' | 'directory' | 'folders' | 'ignore' | 'embedding'>
 
 export interface Knowledge {
   /** Throws if no tool of an agent has these settings. */

@@ -33,7 +33,17 @@ interface Search {
 }
 
 function createSearch(settings: KnowledgeToolSettings, index: KnowledgeIndex): Search {
-  const { name, type: _type, description, sources, ignore, embedding, directory, ...rules } = settings
+  const {
+    name,
+    type: _type,
+    description,
+    sources,
+    ignore,
+    embedding,
+    directory,
+    folders: _folders,
+    ...rules
+  } = settings
   const parameters = {
     type: 'object',
     properties: {

@@ -43,7 +43,7 @@ export const startLimits = {
    * their programs are hosted; and of what lasts longer than a run, the shapes in an agent's file and what its loop asks: schedules,
    * skills, memories, summaries, documents and what answers cite of them. The rest of these loads when it is used.
    */
-  sources: 681,
+  sources: 682,
   /** Files of other packages, from a checkout. */
   packages: 198,
   /** Files of the published program: the entry, the bundler's own, `main.cjs`, `server.cjs`, and the demo model of this start. */

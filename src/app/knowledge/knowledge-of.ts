@@ -1,5 +1,6 @@
 // The documents of agents. Servers whose agents have none load nothing of it.
 
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { AgentDefinition, EmbeddingSettings } from '../../domain/agent/agent.ts'
 import type { KnowledgeToolSettings } from '../../domain/agent/tool-settings.ts'
@@ -15,10 +16,10 @@ import type { Known } from '../open-access.ts'
 import type { WorkSettings } from './open-work.ts'
 import { createWorkThread } from './work-thread.ts'
 
-/** Documents that an app keeps itself. */
+/** The documents of agents, which this app opens and closes. */
 export interface Documents {
   knowledge: OwnKnowledge
-  /** Null: it has none. */
+  /** Null: the index has no embedding. */
   embeddingOf(settings: IndexSettings): Embedding | null
 }
 
@@ -56,8 +57,15 @@ const refusing = ({ provider, name }: EmbeddingSettings, { message }: Error): Em
   embed: () => Promise.reject(new ServerError('model_failed', message)),
 })
 
-/** Of a data directory. All of it can be made again. */
+/** The database of the indexes in a data directory. All of it can be made again. */
 export const knowledgeFileIn = (dataDir: string): string => join(dataDir, 'knowledge.db')
+
+/** What is known of an index that a command has made: its last write is the last thing that it found. */
+export async function saidByFile(path: string): Promise<string> {
+  const written = await stat(path).catch(() => null)
+  const updatedAt = written === null ? null : Math.floor(written.mtimeMs)
+  return JSON.stringify({ state: updatedAt === null ? 'waiting' : 'ready', why: null, progress: null, updatedAt })
+}
 
 export function workSettingsOf(
   { knowledge, embeddingOf }: Documents,
@@ -65,10 +73,17 @@ export function workSettingsOf(
   dataDir: string,
 ): WorkSettings {
   const indexes = knowledge.all.map(({ id, settings }) => {
-    const { sources, directory, ignore } = settings
+    const { sources, directory, folders, ignore } = settings
     const { provider = '', name = '', most = null } = embeddingOf(settings) ?? {}
     const price = settings.embedding?.price ?? null
-    return { id, sources, directory, ignore, embedding: most === null ? null : { provider, name, most, price } }
+    return {
+      id,
+      sources,
+      directory,
+      folders,
+      ignore,
+      embedding: most === null ? null : { provider, name, most, price },
+    }
   })
   return { store, cacheDir: join(dataDir, 'knowledge-extracts'), indexes, excluded: [dataDir] }
 }
@@ -101,12 +116,18 @@ export function openKnowledge(documents: Documents, parts: Known, undo: AsyncDis
   knowledge.open({
     work: (listener) => createWorkThread({ settings: work, listener, restMs: isMemory ? null : REST_MS, clock, log }),
     embeddingOf,
-    whileHeld: settings.knowledge.index ? (keep) => replica.jobs.whileHeld(KNOWLEDGE, keep) : null,
+    // Somebody else keeps them then, also if this server is asked for an update: its files may be others.
+    whileHeld: settings.knowledge.index
+      ? (keep) => replica.jobs.whileHeld(KNOWLEDGE, keep)
+      : () => ({ close: async () => {} }),
     isShared: replica.isShared,
     said: {
       write: (index, value) =>
         replica.shared.put({ kind: KNOWLEDGE, key: index, value, version: null, expiresAt: null }),
-      read: async (index) => (await replica.shared.get(KNOWLEDGE, index))?.value ?? null,
+      read: async (index) =>
+        work.store.kind === 'sqlite' && !settings.knowledge.index
+          ? await saidByFile(work.store.path)
+          : ((await replica.shared.get(KNOWLEDGE, index))?.value ?? null),
     },
     changes: { tell: () => replica.changes.tell(KNOWLEDGE), watch: (look) => replica.changes.watch(KNOWLEDGE, look) },
     watch: (changed) => createKeepFresh({ changed, clock, log }),

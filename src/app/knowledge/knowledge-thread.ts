@@ -13,7 +13,7 @@ const log = loggerWith({})
 // Whoever starts the script passes its settings.
 const work = await openWork(workerData as WorkSettings, {
   listener: {
-    progress: (...args: Parameters<WorkListener['progress']>) => void calls.call('progress', args),
+    progress: (...args: Parameters<WorkListener['progress']>) => tell('progress', args),
     embed: (...args: Parameters<WorkListener['embed']>) =>
       calls.call('embed', args) as ReturnType<WorkListener['embed']>,
   },
@@ -28,11 +28,16 @@ const calls = connectCalls(port, {
   },
 })
 
+/** Whoever does not want to hear it any more stops no work. */
+function tell(method: string, args: readonly unknown[]): void {
+  calls.call(method, args).catch(() => {})
+}
+
 function loggerWith(own: Record<string, unknown>): Logger {
   const say =
     (level: string) =>
     (message: string, fields: Record<string, unknown> = {}) =>
-      void calls.call('log', [level, message, plain({ ...own, ...fields })])
+      tell('log', [level, message, plain({ ...own, ...fields })])
   return {
     debug: say('debug'),
     info: say('info'),

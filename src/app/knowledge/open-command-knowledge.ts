@@ -1,7 +1,7 @@
-// The documents of agents for a command that runs without a server. It keeps the index while it runs, in its own thread: nobody else is
-// waiting here.
+// The documents of agents for a command that runs without a server. It keeps the index while it runs, on its main thread,
+// because nobody else is waiting for that.
 
-import { mkdtemp, rm, stat } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ServerSettings } from '../../config/settings/server-settings.ts'
@@ -21,7 +21,15 @@ import { createModelHttp } from '../../models/wire/model-http.ts'
 import { createConnections } from '../../outgoing/connections.ts'
 import type { Shared } from '../../store/ports/shared.ts'
 import { lockDataDir, openSharedReads, openSharedStore, openStore } from '../open-store.ts'
-import { agentWith, inMemory, KNOWLEDGE, knowledgeFileIn, knowledgeOf, workSettingsOf } from './knowledge-of.ts'
+import {
+  agentWith,
+  inMemory,
+  KNOWLEDGE,
+  knowledgeFileIn,
+  knowledgeOf,
+  saidByFile,
+  workSettingsOf,
+} from './knowledge-of.ts'
 import { openWork, type WorkSettings } from './open-work.ts'
 
 export interface CommandKnowledge extends AsyncDisposable, Pick<KnowledgeParts, 'embeddingOf'> {
@@ -143,15 +151,8 @@ function openLocal({ settings, dataDir, clock, readOnly }: CommandKnowledgeOptio
   const reads: Place = {
     ...nothingWritten,
     store: { kind: 'sqlite', path, readOnly: true },
-    // Nobody but the server knows more. Its last write is the last thing that it found.
-    said: {
-      ...saysNothing,
-      async read() {
-        const written = await stat(path).catch(() => null)
-        const updatedAt = written === null ? null : Math.floor(written.mtimeMs)
-        return JSON.stringify({ state: updatedAt === null ? 'waiting' : 'ready', why: null, progress: null, updatedAt })
-      },
-    },
+    // Only the server knows more. It last found something when it last wrote.
+    said: { ...saysNothing, read: () => saidByFile(path) },
   }
   if (readOnly) return reads
   try {
@@ -163,7 +164,7 @@ function openLocal({ settings, dataDir, clock, readOnly }: CommandKnowledgeOptio
       said: saysNothing,
       async spent(agent, usage) {
         if (usage.length === 0) return
-        // Only what costs something is worth a database that may not exist yet.
+        // The database may not exist yet, and is made only if there is a cost to count.
         const store = openStore({ dataDir, lock, fatal() {} })
         const at = clock.now()
         await store

@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
+import { untilAborted } from '../../domain/abort.ts'
 import type { EmbeddingSettings } from '../../domain/agent/agent.ts'
 import { type Clock, createSystemClock } from '../../domain/clock.ts'
 import type { Logger } from '../../domain/logger.ts'
@@ -24,14 +25,14 @@ import type { KnowledgeStore } from '../../store/ports/knowledge.ts'
 /** Plain data, because it goes to a thread. */
 export interface WorkSettings {
   store: { kind: 'sqlite'; path: string; readOnly: boolean } | { kind: 'postgres'; url: string; waitMs: number }
-  /** Of the readers of files. */
+  /** Where the readers of files keep what they have read. */
   cacheDir: string
   indexes: readonly WorkIndex[]
   /** Absolute paths of folders that are never read, such as the data directory. */
   excluded: readonly string[]
 }
 
-interface WorkIndex extends Pick<IndexSettings, 'sources' | 'directory' | 'ignore'> {
+interface WorkIndex extends Pick<IndexSettings, 'sources' | 'directory' | 'folders' | 'ignore'> {
   id: string
   /** Null: words alone. */
   embedding: (Pick<Embedding, 'provider' | 'name' | 'most'> & Pick<EmbeddingSettings, 'price'>) | null
@@ -46,7 +47,7 @@ export interface OpenWork extends WorkPlace {
 
 /** Connections to Postgres for searches. */
 const READERS = 2
-/** What is read once is cut and kept elsewhere. */
+/** Small, because each file is read once: its passages are kept in the store. */
 const CACHE_BYTES = 20_000_000
 
 export async function openWork(
@@ -69,7 +70,11 @@ export async function openWork(
     // The server asks, because it has the keys. It counts what that costs, too.
     const asked: Embedding = {
       ...embedding,
-      embed: async (texts) => ({ vectors: await listener.embed(id, texts), usage: null }),
+      // An update that is stopped must not wait for a provider that does not answer.
+      embed: async (texts, _purpose, signal) => ({
+        vectors: await untilAborted(listener.embed(id, texts), signal),
+        usage: null,
+      }),
     }
     return [
       id,

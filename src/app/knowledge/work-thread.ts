@@ -21,7 +21,7 @@ interface WorkThreadDeps {
 }
 
 const script = new URL(`./knowledge-thread${extname(import.meta.url)}`, import.meta.url)
-/** Of its heap. A document of 50 MB and its passages need half of it; vectors lie outside. */
+/** Limit of the heap of the thread. A document of 50 MB and its passages need half of it; vectors are outside of it. */
 const MAX_HEAP_MB = 512
 const MAX_NEW_MB = 4
 
@@ -29,11 +29,12 @@ interface Thread {
   worker: Worker
   calls: Calls
   ended: Promise<void>
+  /** Questions without an answer. */
+  underWay: number
 }
 
 export function createWorkThread({ settings, listener, restMs, clock, log }: WorkThreadDeps): WorkPlace {
   let thread: Thread | null = null
-  let underWay = 0
   let cancelRest = (): void => {}
 
   function begin(): Thread {
@@ -59,22 +60,23 @@ export function createWorkThread({ settings, listener, restMs, clock, log }: Wor
       })
     })
     worker.unref()
-    return { worker, calls, ended }
+    return { worker, calls, ended, underWay: 0 }
   }
 
   async function ask(method: keyof WorkPlace, args: readonly unknown[]): Promise<unknown> {
     cancelRest()
     thread ??= begin()
-    const { worker, calls } = thread
-    underWay += 1
+    const asked = thread
+    asked.underWay += 1
     // A program without a port must not end while it waits for an answer.
-    worker.ref()
+    asked.worker.ref()
     try {
-      return await calls.call(method, args)
+      return await asked.calls.call(method, args)
     } finally {
-      underWay -= 1
-      if (underWay === 0) {
-        worker.unref()
+      asked.underWay -= 1
+      // One that is being closed is waited for.
+      if (asked.underWay === 0 && asked === thread) {
+        asked.worker.unref()
         if (restMs !== null) cancelRest = clock.after(restMs, () => void close())
       }
     }
@@ -83,7 +85,7 @@ export function createWorkThread({ settings, listener, restMs, clock, log }: Wor
   async function close(): Promise<void> {
     cancelRest()
     const ending = thread
-    // Who asks from now on gets a new one.
+    // The next question starts a new one.
     thread = null
     if (ending === null) return
     ending.worker.ref()

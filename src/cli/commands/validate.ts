@@ -81,8 +81,8 @@ async function documentLines({ tools }: AgentDefinition): Promise<string[]> {
     found.map(async (tool) => {
       const { files, problems } = await scanSources(tool, [], new AbortController().signal)
       const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
-      const left = problems.length === 0 ? '' : `, ${problems.length} cannot be read`
-      return `${tool.name}: ${counted(files.length, 'file')}, ${sizeText(bytes)}${left}; ${await whoEmbeds(tool)}`
+      const left = problems.length === 0 ? '' : `, ${problems.length} of them cannot be read`
+      return `${tool.name}: ${counted(files.length + problems.length, 'file')}, ${sizeText(bytes)}${left}; ${await whoEmbeds(tool)}`
     }),
   )
 }

@@ -25,6 +25,7 @@ export function defineKnowledgeTool(tool: KnowledgeYaml, at: Path, context: Load
     description: tool.description ?? null,
     sources: tool.source,
     directory: context.directory,
+    folders: foldersOf(context),
     ignore: tool.ignore ?? [],
     embedding: tool.embedding === undefined ? null : defineEmbedding(tool.embedding, [...at, 'embedding'], context),
     effect: 'read',
@@ -36,13 +37,16 @@ export function defineKnowledgeTool(tool: KnowledgeYaml, at: Path, context: Load
   }
 }
 
+const foldersOf = ({ directory, defaults }: Pick<LoadContext, 'directory' | 'defaults'>): string[] =>
+  [directory, ...defaults.knowledgeFolders].map((folder) => resolve(folder))
+
 /** Whoever may talk to the agent may read its sources, so a file of the agent alone must not open every folder of the machine. */
 function checkSource(source: string, at: Path, { directory, files, defaults, report, warn }: LoadContext): void {
   const { fixed, isGlob, goesUp } = placeOf(source, directory)
   const entries = files.list(fixed)
   const exists = entries !== null || files.list(dirname(fixed))?.some(({ name }) => name === basename(fixed)) === true
   const real = files.realPath(fixed)
-  const allowed = [directory, ...defaults.knowledgeFolders].map((folder) => files.realPath(resolve(folder)))
+  const allowed = foldersOf({ directory, defaults }).map(files.realPath)
   if (goesUp) {
     report(at, 'a glob cannot go up with .. behind its first star. Write the path of the folder in front of it.')
   } else if (!exists && !isGlob) {

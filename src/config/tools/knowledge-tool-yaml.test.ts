@@ -25,6 +25,7 @@ const plain = {
   description: null,
   sources: ['./handbook'],
   directory: '/a',
+  folders: [expect.any(String)],
   ignore: [],
   embedding: null,
   effect: 'read',

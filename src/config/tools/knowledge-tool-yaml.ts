@@ -21,7 +21,7 @@ const embedding = z
     ),
     name: key(
       text().optional(),
-      'The provider’s name for the model; for `azure` the name of the deployment. Default: text-embedding-3-small for `openai`, gemini-embedding-001 for `google`, nomic-embed-text for `ollama`.',
+      'The provider’s name for the model; for `azure` the name of the deployment. Default: text-embedding-3-small for `openai`, gemini-embedding-001 for `google`, nomic-embed-text for `ollama`; none with `base_url`.',
       'text-embedding-3-small',
     ),
     base_url,

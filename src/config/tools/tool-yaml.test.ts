@@ -124,6 +124,7 @@ describe('a tool', () => {
         description: null,
         sources: ['./data'],
         directory: '/a',
+        folders: [expect.any(String)],
         ignore: [],
         embedding: null,
         ...read,

@@ -179,6 +179,8 @@ export interface KnowledgeToolSettings extends ToolRules {
   sources: readonly string[]
   /** The agent's folder. */
   directory: string
+  /** Sources are below these, wherever links lead: the agent's folder, and what the settings of the server name. Absolute. */
+  folders: readonly string[]
   /** Lines as of a `.gitignore`. */
   ignore: readonly string[]
   /** Null: passages are found by their words alone. */

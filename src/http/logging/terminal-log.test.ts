@@ -93,7 +93,7 @@ describe('the log at a terminal', () => {
       'TIME  handbook: 120 of 1,300 files read\n',
       'TIME  handbook: 50 of 1,310 passages embedded\n',
       'TIME  handbook: 1 file, 1,310 passages\n',
-      'TIME  handbook: 300 files, 1,310 passages; 2 could not be read, or not as a whole: old.doc: It is an Office document older than 2007.\n',
+      'TIME  handbook: 300 files, 1,310 passages; 2 could not be read, or not as a whole: old.doc: It is an Office document older than 2007. All of them: npx quarterdeck knowledge status\n',
     ])
   })
 

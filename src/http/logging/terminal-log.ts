@@ -145,7 +145,9 @@ function documentWords({ documents, message, done, total, phase, ...record }: Lo
     return { text: `${documents}: ${count(Number(done))} of ${count(Number(total))} ${what}`, tone: 'plain' }
   }
   const { files, passages, problems, first_problem: first } = record
-  const bad = problems === 0 ? '' : `; ${count(Number(problems))} could not be read, or not as a whole: ${first}`
+  const others = Number(problems) > 1 ? ' All of them: quarterdeck knowledge status' : ''
+  const bad =
+    problems === 0 ? '' : `; ${count(Number(problems))} could not be read, or not as a whole: ${first}${others}`
   const many = (n: unknown, one: string): string => `${count(Number(n))} ${one}${n === 1 ? '' : 's'}`
   const text = `${documents}: ${many(files, 'file')}, ${many(passages, 'passage')}${bad}`
   return { text, tone: problems === 0 ? 'plain' : 'warn' }

@@ -6,7 +6,7 @@ import { type Block, type Content, LONGEST_HEADING } from './block.ts'
 import { withoutEntities } from './html-entities.ts'
 
 const LEFT_OUT = new Set(['script', 'style', 'template', 'noscript', 'svg', 'nav', 'iframe', 'select'])
-/** Without an end tag, a browser takes all that follows for theirs. */
+/** If the end tag is missing, a browser takes all that follows for their content. */
 const RAW = new Set(['script', 'style'])
 const INLINE = new Set(
   'a abbr acronym b bdi bdo big cite code data del dfn em font i img input ins kbd label mark q s samp small span strike strong sub sup time tt u var wbr'.split(
@@ -15,7 +15,7 @@ const INLINE = new Set(
 )
 const DEEPEST_LIST = 8
 const LONGEST_NAME = 24
-/** In characters. A shorter main part is filled in by a script. */
+/** In characters. If the main part has fewer, a script fills it in. */
 const LEAST_MAIN = 200
 const LONGEST_ALT = 2_000
 

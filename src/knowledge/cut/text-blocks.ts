@@ -12,7 +12,7 @@ const TABLE_RULE = /^[\s|]*:?-[\s|:-]*$/
 /** `o` is the bullet of RFCs. */
 const BULLET = /^\s*[-*+•‣◦▪–o]\s+\S/
 const NUMBERED = /^\s*(?:\(?\d{1,3}[.)]|\(?[A-Za-z][.)])\s+\S/
-/** Lines of one sign separate; they say nothing. */
+/** A line of one repeated sign only separates. */
 const RULE = /^\s*([-=*_~#+.])(?:\s?\1){2,}\s*$/
 const LONGEST_RULE = 300
 const FRONT_MATTER_LINES = 200

@@ -3,9 +3,9 @@
 import type { Candidate, IndexFigures } from '../../store/ports/knowledge.ts'
 import { bestFirst, type Ranked } from './ranked.ts'
 
-/** How soon a word that occurs again counts no more. */
+/** How soon further occurrences of a word add nothing. */
 const K1 = 0.9
-/** How much a long passage must have more of a word than a short one. */
+/** How much more often a long passage must have a word than a short one, to score the same. */
 const B = 0.4
 
 export type Totals = Pick<IndexFigures, 'passages' | 'length'>
@@ -34,7 +34,7 @@ export function worthOf(terms: readonly CountedTerm[], passages: number): number
   return terms.map(({ word, weight }) => weight * inverseFrequency(frequencies.get(word) ?? 0, passages))
 }
 
-/** The best first. `terms` are in the order of each candidate's counts. Who has none of them is left out. */
+/** The best first. `terms` are in the order of each candidate's counts. A candidate with none of them is left out. */
 export function rankByWords(
   candidates: readonly Candidate[],
   terms: readonly CountedTerm[],

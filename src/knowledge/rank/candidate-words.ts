@@ -1,7 +1,7 @@
 import type { WeightedWord } from '../../store/ports/knowledge.ts'
 import { type CountedTerm, worthOf } from './bm25.ts'
 
-/** So many rows a store reads to find candidates, at most, unless one word alone has more. */
+/** A store reads at most so many rows to find candidates, unless one word alone has more. */
 const MOST_ROWS = 60_000
 /** A word that every text has finds candidates only where there is no other one. */
 const LEAST_WEIGHT = 0.2
@@ -14,8 +14,8 @@ interface Word {
 }
 
 /**
- * The words that look for candidates, with their forms: the rarest first, as long as few passages have them. A frequent word finds next to
- * everything and says next to nothing; it still counts in the ranking. Weights are whole numbers, so that sums are the same in every store.
+ * The words that candidates are looked up by, with their forms: the rarest first, as long as few passages have them. A frequent word finds almost
+ * everything and says almost nothing; it still counts in the ranking. Weights are whole numbers, so that sums are the same in every store.
  */
 export function candidateWords(terms: readonly (CountedTerm & { term: number })[], passages: number): WeightedWord[] {
   const worths = worthOf(terms, passages)

@@ -27,7 +27,7 @@ function codeOf(vector: Float32Array): Uint8Array {
   return code
 }
 
-/** Each vector has a scale of its own, so that its largest number is 127. Who compares divides by the length. */
+/** Each vector has a scale of its own, so that its largest number is 127. A comparison divides by the length. */
 function bytesOf(vector: Float32Array): Int8Array {
   const most = largest(vector)
   return Int8Array.from(vector, (value) => (most === 0 ? 0 : Math.round((value / most) * 127)))

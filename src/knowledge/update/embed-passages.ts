@@ -25,7 +25,7 @@ export type EmbedEnd =
   | { why: string; againMs: number }
 
 export interface Embedder {
-  /** Only one at a time for an index. Throws the reason of the signal, and failures of the store. What is embedded by then stays. */
+  /** Run only one at a time for an index. Throws the reason of the signal, and failures of the store. What was embedded before stays. */
   embed(
     index: string,
     signal: AbortSignal,

@@ -34,19 +34,17 @@ test('counts only what is new, and what is known but not embedded yet', async ()
   const { deps, store, update } = testUpdater(folder, { prepare: byLine })
   await update()
   await writeFile(join(folder, 'docs/102.md'), lines(20))
+  const settings = { ...settingsOf(folder), embedding }
 
-  expect(await estimate(INDEX, settingsOf(folder), deps, never)).toEqual({
-    files: 1,
-    bytes: 420,
-    passages: 22,
-    tokens: 220,
-    cost: null,
+  expect(await estimate(INDEX, settings, deps, never)).toEqual({
+    ...{ files: 1, bytes: 420, passages: 22, tokens: 220, cost: expect.closeTo(0.00011) },
   })
+  expect(await estimate(INDEX, settingsOf(folder), deps, never)).toMatchObject({ files: 1, passages: 20, tokens: 200 })
   const waiting = await store.unembedded(INDEX, 99)
   const vector = { code: Uint8Array.of(0), bytes: Int8Array.of(0), floats: Float32Array.of(0) }
   await store.putVectors(
     INDEX,
     waiting.map(({ digest }) => ({ digest, ...vector })),
   )
-  expect(await estimate(INDEX, settingsOf(folder), deps, never)).toMatchObject({ passages: 20, tokens: 200 })
+  expect(await estimate(INDEX, settings, deps, never)).toMatchObject({ passages: 20, tokens: 200 })
 })

@@ -26,7 +26,7 @@ export interface EstimateDeps extends Pick<UpdaterDeps, 'documents' | 'prepare' 
   store: Pick<KnownFiles, 'files' | 'figures'> & Pick<PassageVectors, 'unembedded'>
 }
 
-type Sources = Pick<IndexSettings, 'sources' | 'directory' | 'ignore'>
+type Sources = Pick<IndexSettings, 'sources' | 'directory' | 'folders' | 'ignore'>
 
 /** The files that are new or changed, and how many are gone, by their sizes and times alone. */
 export async function changesOf(
@@ -58,7 +58,7 @@ export async function estimate(
   signal: AbortSignal,
 ): Promise<Estimate> {
   const { files: wanted } = await changesOf(index, settings, { store, excluded }, signal)
-  const left = await leftOf(index, store)
+  const left = settings.embedding === null ? { passages: 0, tokens: 0 } : await leftOf(index, store)
   const total = { files: wanted.length, bytes: 0, passages: left.passages, tokens: left.tokens }
   const kinds = Map.groupBy(wanted, ({ path }) => extname(path).toLowerCase())
   for (const kind of kinds.values()) {

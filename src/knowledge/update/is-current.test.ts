@@ -7,7 +7,7 @@ import { newFolder, writeFiles } from './testing/write-files.ts'
 
 /** Asks for all files that were scanned, before and after something happens. */
 async function stillCurrent(directory: string, sources: string[], work: () => Promise<unknown>): Promise<string[]> {
-  const settings = { directory, sources, ignore: [] }
+  const settings = { directory, folders: ['/'], sources, ignore: [] }
   const { files } = await scanSources(settings, [], new AbortController().signal)
   const ask = async () => {
     const isCurrent = createIsCurrent(settings)
@@ -87,8 +87,8 @@ describe('whether a file is as it was when it was read', () => {
   test('refuses names that lead out of the source', async () => {
     const folder = await newFolder()
     await writeFiles(folder, { 'docs/a.md': 'one', 'b.md': 'one' })
-    const isCurrent = createIsCurrent({ directory: folder, sources: ['docs'] })
-    const everything = { directory: folder, sources: ['.'], ignore: [] }
+    const isCurrent = createIsCurrent({ directory: folder, folders: ['/'], sources: ['docs'] })
+    const everything = { directory: folder, folders: ['/'], sources: ['.'], ignore: [] }
     const { files } = await scanSources(everything, [], new AbortController().signal)
     const outside = files.find(({ path }) => path === 'b.md')
     if (outside === undefined) throw new Error('it was not found')
@@ -99,7 +99,7 @@ describe('whether a file is as it was when it was read', () => {
   test('looks at each file once', async () => {
     const folder = await newFolder()
     await writeFiles(folder, { 'docs/a.md': 'one' })
-    const settings = { directory: folder, sources: ['docs'], ignore: [] }
+    const settings = { directory: folder, folders: ['/'], sources: ['docs'], ignore: [] }
     const [file] = (await scanSources(settings, [], new AbortController().signal)).files
     if (file === undefined) throw new Error('it has no file')
     const isCurrent = createIsCurrent(settings)

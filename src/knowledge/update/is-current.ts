@@ -8,7 +8,7 @@ import { placesOf, type SourcePlace } from './source-places.ts'
 export type IsCurrent = (passage: Pick<KnownPassage, 'file' | 'bytes' | 'mtimeMs'>) => Promise<boolean>
 
 /** Whether files are now as they were when they were read. Looks at each file once: create one for each search. */
-export function createIsCurrent(settings: Pick<IndexSettings, 'sources' | 'directory'>): IsCurrent {
+export function createIsCurrent(settings: Pick<IndexSettings, 'sources' | 'directory' | 'folders'>): IsCurrent {
   const stamps = new Map<string, Promise<readonly string[]>>()
   let places: Promise<SourcePlace[]> | null = null
 

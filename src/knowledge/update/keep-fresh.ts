@@ -16,7 +16,7 @@ export interface KeepFreshDeps {
 }
 
 export interface KeepFresh {
-  /** These instead. Absolute paths. If some are new, it is soon time to look: what changed in them before brought no event. */
+  /** Watches these folders (absolute paths) instead of those before. If some are new, it is soon time to look: what changed in them before brought no event. */
   watch(folders: readonly string[]): Promise<void>
   close(): void
 }
@@ -31,7 +31,7 @@ export const freshLimits = {
   folders: 5_000,
 }
 
-/** Looking takes at most this part of the time when files change all the time, and where there are no events. */
+/** The pause after a look is so many times as long as the look: when files change all the time, and where there are no events. */
 const PAUSE_FOR_LOOK = 1
 const POLL_FOR_LOOK = 10
 
@@ -48,7 +48,7 @@ export function createKeepFresh(
   let isPolling = false
   let isClosed = false
   let isLooking = false
-  /** When the first event came that nobody has looked after. */
+  /** When the first event came since we last looked. */
   let firstAt: number | null = null
   let restUntil = 0
   let cancelLook = (): void => {}

@@ -50,7 +50,7 @@ describe('reading documents with the readers of attachments', () => {
     })
     onTestFinished(() => reader.close())
     const documents = createDocumentReader({ reader, folder: join(folder, '.copies'), newId: randomUUID, clock, log })
-    const { files } = await scanSources({ directory: folder, sources: ['.'], ignore: [] }, [], never)
+    const { files } = await scanSources({ directory: folder, folders: ['/'], sources: ['.'], ignore: [] }, [], never)
     const found: Record<string, unknown> = {}
     for (const file of files) {
       const read = await documents.read(file, async () => false, never)

@@ -41,16 +41,16 @@ export type ReadDocument =
   | { kind: 'unread'; why: string; isPassing: boolean }
 
 export interface DocumentReader {
-  /** Asks `isKnown` before anything but the hash is read. Throws what is not about this file: a full disk, the reason of the signal. */
+  /** Asks `isKnown` before anything but the hash is read. Throws what this file did not cause: a full disk, the reason of the signal. */
   read(file: ScannedFile, isKnown: (content: Content) => Promise<boolean>, signal: AbortSignal): Promise<ReadDocument>
   /** Removes the copies of a server that was killed. */
   sweep(): Promise<void>
 }
 
 const TRIES = 3
-/** A disk tells times apart that are so far from each other. A file that was written just now may be written again in the same moment. */
+/** Two changes of a file within this time can have the same time on a disk. A file that was written just now may be written again in the same moment. */
 const TICK_MS = 50
-/** Reading goes on where it stopped, so many times: each reads up to 30 scanned pages. */
+/** Reading may continue so often where it stopped: each time it reads up to 30 scanned pages. */
 const MORE_READS = 20
 const LEFT_BEHIND_MS = 3_600_000
 const PIECE = 1 << 17

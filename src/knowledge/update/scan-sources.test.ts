@@ -11,9 +11,9 @@ const never = new AbortController().signal
 async function scan(
   directory: string,
   sources: string | string[],
-  { ignore = [] as string[], excluded = [] as string[], limits = {} } = {},
+  { ignore = [] as string[], excluded = [] as string[], limits = {}, allowed = ['/'] } = {},
 ) {
-  const settings = { directory, sources: [sources].flat(), ignore }
+  const settings = { directory, folders: allowed, sources: [sources].flat(), ignore }
   const { files, problems, folders } = await scanSources(settings, excluded, never, { ...scanLimits, ...limits })
   return {
     files,
@@ -223,6 +223,45 @@ describe('scanning sources', () => {
     })
   })
 
+  test('reads no source that has become a link out of what the agent may read', async () => {
+    const folder = await newFolder()
+    await writeFiles(folder, { 'agent/a.md': 'x', 'other/secret.md': 'x', 'shared/b.md': 'x' })
+    await writeFiles(folder, { 'agent/docs': { to: '../other' }, 'agent/one.md': { to: '../other/secret.md' } })
+    await writeFiles(folder, { 'agent/shared': { to: '../shared' } })
+    const folders = [join(folder, 'agent'), join(folder, 'shared')]
+    const why = 'It is a link that leads out of what the agent may read.'
+
+    const sources = ['docs', 'docs/*.md', 'one.md', 'shared', 'missing']
+    expect(await scan(join(folder, 'agent'), sources, { allowed: folders })).toMatchObject({
+      paths: ['shared/b.md'],
+      problems: { docs: why, 'docs/*.md': why, 'one.md': why, missing: 'It does not exist.' },
+    })
+  })
+
+  test('follows no link to what is ignored', async () => {
+    const folder = await newFolder()
+    await writeFiles(folder, {
+      'docs/.gitignore': 'private/\nb/*.secret.md\n/.data/own.md\n',
+      'docs/private/a.md': 'x',
+      'docs/a.md': { to: 'private/a.md' },
+      'docs/all': { to: 'private' },
+      'docs/b/.gitignore': 'draft.md',
+      'docs/b/draft.md': 'x',
+      'docs/b/one.secret.md': 'x',
+      'docs/b/left/c.md': 'x',
+      'docs/draft': { to: 'b/draft.md' },
+      'docs/one.md': { to: 'b/one.secret.md' },
+      'docs/left.md': { to: 'b/left/c.md' },
+      'docs/.data/own.md': 'x',
+      'docs/.data/all.md': 'x',
+      'docs/.data/deep/.gitignore': 'no.md',
+      'docs/.data/deep/no.md': 'x',
+      'docs/data': { to: '.data' },
+    })
+
+    expect(await scan(folder, 'docs', { ignore: ['left/'] })).toMatchObject({ paths: ['data/all.md'], problems: {} })
+  })
+
   test('takes a source that is itself a link, and watches where the link is', async () => {
     const folder = await newFolder()
     await writeFiles(folder, { 'real/docs/a.md': 'x', 'real/docs/up.md': { to: '../b.md' }, 'real/b.md': 'x' })
@@ -296,9 +335,9 @@ describe('scanning sources', () => {
     const stop = new AbortController()
     stop.abort(new Error('enough'))
 
-    await expect(scanSources({ directory: folder, sources: ['.'], ignore: [] }, [], stop.signal)).rejects.toThrow(
-      'enough',
-    )
+    await expect(
+      scanSources({ directory: folder, folders: ['/'], sources: ['.'], ignore: [] }, [], stop.signal),
+    ).rejects.toThrow('enough')
   })
 
   test('lets others work while it walks', async () => {

@@ -55,7 +55,7 @@ const AT_ONCE = 4
 
 /** `excluded`: absolute paths of folders of our own. */
 export async function scanSources(
-  settings: Pick<IndexSettings, 'sources' | 'directory' | 'ignore'>,
+  settings: Pick<IndexSettings, 'sources' | 'directory' | 'folders' | 'ignore'>,
   excluded: readonly string[],
   signal: AbortSignal,
   limits: typeof scanLimits = scanLimits,
@@ -64,7 +64,7 @@ export async function scanSources(
   const own = await Promise.all(excluded.map((path) => realpath(path).catch(() => path)))
   for (const place of await placesOf(settings)) {
     if (place.real === null) {
-      found.refuse(place.source, 'It does not exist.')
+      found.refuse(place.source, place.why)
       found.folders.add(await nearestFolder(place.root))
     } else await scanPlace(place, place.real, { ignore: settings.ignore, own, found, limits, signal })
   }
@@ -164,14 +164,14 @@ async function scanPlace(place: SourcePlace, root: string, context: ScanContext)
 
   let seen = 0
   const visited = new Set<string>()
-  /** Folders behind links wait, so that a folder is called what it is called without them. */
-  const linked: Folder[] = []
+  /** Links wait, so that a folder is called what it is called without them, and all rules are known. */
+  const linked: (() => Promise<void>)[] = []
   let next: Folder[] = [{ path: '', absolute: root }]
   while (next.length > 0 && !found.isTooMany()) {
     const level = next
     next = []
     await eachOf(level, AT_ONCE, readFolder)
-    if (next.length === 0) next = linked.splice(0)
+    if (next.length === 0) await eachOf(linked.splice(0), AT_ONCE, (follow) => follow())
   }
   if (wanted !== null && seen === 0) found.refuse(place.source, 'There is no such file.')
 
@@ -187,20 +187,35 @@ async function scanPlace(place: SourcePlace, root: string, context: ScanContext)
     if (entries === null) return
     found.folders.add(folder.absolute)
     if (entries.some(({ name }) => name === '.gitignore')) await readIgnoreFile(folder)
-    const scopes = {
-      git: git.scopeOf(folder.path),
-      ignored: ignored.scopeOf(folder.path),
-      wanted: wanted?.scopeOf(folder.path),
-    }
+    const scopes = { isIgnored: ignoring(folder), wanted: wanted?.scopeOf(folder.path) }
     await eachOf(entries, AT_ONCE, (entry) => look(folder, entry, scopes))
   }
 
   type Scope = (name: string, isFolder: boolean) => boolean
 
+  /** By its own path, and by the one that a link has led here with. */
+  function ignoring({ path, absolute }: Folder): Scope {
+    const scopes = [...new Set([path, realPathOf(absolute)])].flatMap((one) => [git.scopeOf(one), ignored.scopeOf(one)])
+    return (name, isFolder) => scopes.some((isIgnored) => isIgnored(name, isFolder))
+  }
+
+  function realPathOf(absolute: string): string {
+    return slashed(relative(root, absolute))
+  }
+
+  /** Where a link leads, it or a folder above it. */
+  function isIgnoredBehindLink(target: string, isFolder: boolean): boolean {
+    const names = realPathOf(target).split('/')
+    return names.some((name, i) => {
+      const path = names.slice(0, i).join('/')
+      return ignoring({ path, absolute: join(root, path) })(name, isFolder || i < names.length - 1)
+    })
+  }
+
   async function look(
     folder: Folder,
     entry: Dirent,
-    scopes: { git: Scope; ignored: Scope; wanted: Scope | undefined },
+    scopes: { isIgnored: Scope; wanted: Scope | undefined },
   ): Promise<void> {
     signal.throwIfAborted()
     const { name } = entry
@@ -209,7 +224,7 @@ async function scanPlace(place: SourcePlace, root: string, context: ScanContext)
     const absolute = join(folder.absolute, name)
     const isFolder = entry.isDirectory()
     const isWanted = scopes.wanted?.(name, false) ?? true
-    if (scopes.git(name, isFolder) || scopes.ignored(name, isFolder) || isOwn(absolute)) return
+    if (scopes.isIgnored(name, isFolder) || isOwn(absolute)) return
     if (isFolder) {
       if (!isLeftOut(name)) below({ path, absolute })
       return
@@ -218,7 +233,7 @@ async function scanPlace(place: SourcePlace, root: string, context: ScanContext)
     if (isWanted) seen += 1
     if (secret !== null) return found.refuse(named, secret)
     if (isLeftOut(name)) return
-    if (entry.isSymbolicLink()) return follow({ path, absolute }, named, isWanted)
+    if (entry.isSymbolicLink()) return void linked.push(() => follow({ path, absolute }, named, isWanted))
     if (!isWanted) return
     const stats = await lstat(absolute).catch((error: unknown) => {
       if (name.includes('\ufffd')) found.refuse(named, 'Its name is not UTF-8.')
@@ -241,9 +256,10 @@ async function scanPlace(place: SourcePlace, root: string, context: ScanContext)
       if (isWanted || stats.isDirectory()) found.refuse(named, 'It is a link that leads out of the source.')
       return
     }
-    const names = slashed(relative(root, target)).split('/')
+    const names = realPathOf(target).split('/')
     if (names.includes('.git') || names.includes('node_modules') || isOwn(target)) return
-    if (stats.isDirectory()) return void linked.push({ path, absolute: target })
+    if (target !== root && isIgnoredBehindLink(target, stats.isDirectory())) return
+    if (stats.isDirectory()) return void next.push({ path, absolute: target })
     const secret = secretNamed(basename(target))
     if (!isWanted) return
     if (secret !== null) return found.refuse(named, secret)
@@ -263,7 +279,7 @@ async function scanPlace(place: SourcePlace, root: string, context: ScanContext)
       const { size } = await handle.stat()
       if (size > limits.ignoreBytes)
         found.refuse(prefix + joined(folder.path, '.gitignore'), 'It is too large. Its rules do not apply.')
-      else git.add({ folder: folder.path, text: await handle.readFile('utf8') })
+      else git.add({ folder: realPathOf(folder.absolute), text: await handle.readFile('utf8') })
     } catch {
       // Like git, which follows no links here and takes what it cannot read for missing.
     }

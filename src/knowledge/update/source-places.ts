@@ -11,8 +11,9 @@ export interface SourcePlace {
   source: string
   /** Absolute path of the folder that the paths of its files are relative to. */
   root: string
-  /** The same without links: no file outside of it is read. Null: it does not exist. */
+  /** The same without links: no file outside of it is read. Null: `why`. */
   real: string | null
+  why: 'It does not exist.' | 'It is a link that leads out of what the agent may read.'
   /** Stands before the path of each file: empty, or with `/` at its end. */
   prefix: string
   /** Which files of the folder. Names of a single one: as the source says it, and without links. Null: all. */
@@ -21,8 +22,15 @@ export interface SourcePlace {
 
 export const slashed = (path: string): string => (sep === '/' ? path : path.replaceAll(sep, '/'))
 
-export async function placesOf({ sources, directory }: Pick<IndexSettings, 'sources' | 'directory'>) {
-  const places = await Promise.all(sources.map((source) => placeOf(source, resolve(directory, source))))
+export async function placesOf({
+  sources,
+  directory,
+  folders,
+}: Pick<IndexSettings, 'sources' | 'directory' | 'folders'>): Promise<SourcePlace[]> {
+  const allowed = await Promise.all(folders.map(realOrNull))
+  // Somebody may have put a link in the place of a source since the settings were checked.
+  const isAllowed = (real: string): boolean => allowed.some((folder) => folder !== null && isWithin(real, folder))
+  const places = await Promise.all(sources.map((source) => placeOf(source, resolve(directory, source), isAllowed)))
   if (places.length === 1) return places
   const prefixes = new Map<string, string>()
   for (const { root } of places)
@@ -43,14 +51,17 @@ function freePrefix(root: string, taken: readonly string[]): string {
   return ended(names.join('/'))
 }
 
-async function placeOf(source: string, path: string): Promise<SourcePlace> {
+async function placeOf(source: string, path: string, isAllowed: (real: string) => boolean): Promise<SourcePlace> {
   const found = await stat(path).catch(() => null)
-  const all = { source, root: path, prefix: '', only: null }
+  const all = { source, root: path, prefix: '', only: null, why: 'It does not exist.' } as const
+  const outside = (real: string): SourcePlace | null =>
+    isAllowed(real) ? null : { ...all, real: null, why: 'It is a link that leads out of what the agent may read.' }
   // What exists under this very name is no pattern, whatever characters the name has.
-  if (found?.isDirectory()) return { ...all, real: await realOrNull(path) }
   if (found !== null) {
     const real = await realOrNull(path)
     if (real === null) return { ...all, real }
+    const refused = outside(real)
+    if (refused !== null || found.isDirectory()) return refused ?? { ...all, real }
     return {
       ...all,
       root: dirname(path),
@@ -62,10 +73,13 @@ async function placeOf(source: string, path: string): Promise<SourcePlace> {
   const first = names.findIndex((name) => /[*?[{]/.test(name))
   if (first === -1) return { ...all, real: null }
   const root = join(names.slice(0, first).join(sep), sep)
+  const real = await realOrNull(root)
+  const refused = real === null ? null : outside(real)
+  if (refused !== null) return { ...refused, root: resolve(root) }
   return {
     ...all,
     root: resolve(root),
-    real: await realOrNull(root),
+    real,
     only: { patterns: alternatives(names.slice(first).join('/')) },
   }
 }

@@ -48,12 +48,12 @@ export interface UpdateCounts {
   passing: number
 }
 
-type ScannedSettings = Pick<IndexSettings, 'sources' | 'directory' | 'ignore'>
+type ScannedSettings = Pick<IndexSettings, 'sources' | 'directory' | 'folders' | 'ignore'>
 
 export interface Updater {
   /**
-   * Only one at a time for an index. Throws the reason of the signal, and what keeps it from going on, such as a full disk. What is done
-   * by then stays.
+   * Run only one at a time for an index. Throws the reason of the signal, and what keeps it from going on, such as a full disk. What was
+   * done before stays.
    */
   update(index: string, settings: ScannedSettings, signal: AbortSignal, listener: UpdateListener): Promise<UpdateCounts>
 }

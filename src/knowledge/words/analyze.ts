@@ -204,8 +204,9 @@ function wordTerm(word: string, language: string): number {
 }
 
 /**
- * As documents of unknown language have it, and as those in the languages of the index have it. What every text in the language of the
- * query has says little in all of them: a Spanish page with an English line in it has few others with `how`.
+ * The terms of a word in documents of unknown language, and in those of each language of the index. A word that every text in the language
+ * of the query has says little in all of them: `how` is rare in Spanish
+ * pages, so one with an English line in it would win.
  */
 function* formsOf(
   unit: Unit,
@@ -222,7 +223,7 @@ function* formsOf(
   }
 }
 
-/** As people type it who have none. */
+/** As people type it whose keyboard has no umlauts. */
 const withoutUmlauts = (word: string): string =>
   word.normalize('NFC').replace(/[äöü]/g, (letter) => `${letter === 'ä' ? 'a' : letter === 'ö' ? 'o' : 'u'}e`)
 

@@ -49,5 +49,5 @@ const stems: Readonly<Record<string, Stem>> = {
   uk: (word) => foldWord(ukrainian(word)),
 }
 
-/** Of a word in lower case. In a language without stems, the word without accents. */
+/** The stem of a word in lower case. In a language without stems, the word without accents. */
 export const stemOf = (word: string, language: string): string => (stems[language] ?? foldWord)(word)

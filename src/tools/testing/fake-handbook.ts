@@ -11,6 +11,7 @@ export const handbookSettings: KnowledgeToolSettings = {
   description: null,
   sources: ['./handbook'],
   directory: '/',
+  folders: ['/'],
   ignore: [],
   embedding: null,
   ...{ effect: 'read', risk: 'low', timeoutMs: 30_000, retries: 0, approval: { ask: 'never' }, predictState: [] },

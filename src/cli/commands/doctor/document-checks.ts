@@ -47,7 +47,7 @@ async function checkFiles(index: KnowledgeIndex, shown: string, changes: number 
   const detail =
     scan === null
       ? `${shown}: ${counted(files, 'file')}, ${counted(passages, 'passage')}, ${left} ${localMinute(updatedAt ?? 0)}`
-      : `${shown}: ${counted(scan.files.length, 'file')}, not read yet; a server reads them after its start`
+      : `${shown}: ${counted(scan.files.length + scan.problems.length, 'file')}, not read yet; a server reads them after its start`
   if (problems.length === 0) return [{ name, status: 'ok', detail }]
   const named = problems.slice(0, MOST_NAMED).map(({ file, why }) => terminalLine(`${file}: ${why}`, 300))
   const more = problems.length > MOST_NAMED ? ` And ${problems.length - MOST_NAMED} more.` : ''

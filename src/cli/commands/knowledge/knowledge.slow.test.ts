@@ -212,6 +212,27 @@ describe('quarterdeck knowledge without a server', () => {
 })
 
 describe('quarterdeck knowledge beside a server', () => {
+  test('the server logs once that an embedding fails, and finds the words', async () => {
+    const embedding = '{ provider: openai, name: small, base_url: "http://127.0.0.1:1/v1", api_key: none, retries: 0 }'
+    const { io } = await serve(
+      await project(`, embedding: ${embedding}`),
+      '--log-level',
+      'warn',
+      '--log-format',
+      'json',
+    )
+    const warned = () =>
+      io
+        .complained()
+        .split('\n')
+        .filter((line) => line.includes('by their words alone'))
+    await expect.poll(() => warned().length, { timeout: 10_000 }).toBe(1)
+    expect(JSON.parse(warned()[0] ?? '')).toMatchObject({
+      documents: 'handbook',
+      reason: expect.stringContaining('The model server at 127.0.0.1:1 cannot be reached'),
+    })
+  })
+
   test('asks the server, and reads its index to measure and to test', async () => {
     const cwd = await project()
     const { io } = await serve(cwd, '--log-level', 'info', '--log-format', 'json')
@@ -250,9 +271,30 @@ describe('quarterdeck knowledge beside a server', () => {
   })
 })
 
+test('an embedding without its key, and a search for nothing, say what to write', async () => {
+  const cwd = await project(', embedding: { provider: openai }')
+  expect(await run(cwd, ['validate'])).toMatchObject({
+    exitCode: 2,
+    err: expect.stringMatching(
+      /agent\.yaml:5:71 tools\[0\]\.embedding: provider: openai needs a key\. Set OPENAI_API_KEY, or .+\n\n1 problem\n$/,
+    ),
+  })
+  expect(await knowledge(await project(), 'search', ' ')).toMatchObject({
+    exitCode: 2,
+    err: expect.stringContaining('Write what to look for: quarterdeck knowledge search "How long'),
+  })
+  const demo = await project(', embedding: { provider: demo }')
+  expect((await knowledge(demo, 'index', '--dry-run')).out).toMatch(
+    /\. The embedding demo runs here, nothing is sent\.\n$/,
+  )
+})
+
 test('validate and doctor say what would be read, and who gets it', async () => {
   const cwd = await project()
   expect((await run(cwd, ['validate'])).out).toContain('      handbook: 3 files, 1 kB; words only, nothing is sent\n')
+  const refused = await project()
+  await writeFile(join(refused, 'handbook/.env'), 'KEY=k')
+  expect((await run(refused, ['validate'])).out).toContain('handbook: 4 files, 1 kB, 1 of them cannot be read; ')
   expect((await run(cwd, ['doctor', '--port', '0'])).out).toContain('Docs    ./handbook: 3 files, not read yet;')
   await knowledge(cwd, 'index')
   expect((await run(cwd, ['doctor', '--port', '0'])).out).toMatch(

@@ -53,14 +53,14 @@ export function createKnowledgeCommand({ version, io, settle }: CommandContext):
     .action((files: string[], flags: Flags & IndexFlags) =>
       run(status, files, flags, (all, asked) => all.status(asked, flags, io)),
     )
-  const search = verb('search', 'Searches as the agent does, and shows scores and what was found how.')
+  const search = verb('search', 'Searches as the agent does, and shows the scores.')
     .argument('<query>', 'what to look for')
     .argument('[files...]', FILES)
     .option('--passages <number>', 'how many', '10')
     .action((query: string, files: string[], flags: Flags & SearchFlags) =>
       run(search, files, flags, (all, asked) => all.search(query, asked, flags, io)),
     )
-  const clear = verb('clear', 'Empties indexes, also of what was embedded. The next update reads all files again.')
+  const clear = verb('clear', 'Empties indexes. The next update reads and embeds all files again.')
     .argument('[files...]', FILES)
     .option('--yes', 'do not ask')
     .option(...passphrase)

@@ -118,7 +118,7 @@ function usesIn({ agents }: LoadedConfig, { agent, tool }: Pick<Asked, 'agent' |
 }
 
 const noneMeant = (all: WireKnowledgeIndex['used_by']) =>
-  usageError('No documents are meant by this --agent and --tool.', [
+  usageError('No agent has documents with this --agent and --tool.', [
     `There are: ${all.map((one) => `--agent ${one.agent} --tool ${one.tool}`).join(', ')}`,
   ])
 

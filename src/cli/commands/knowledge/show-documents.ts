@@ -23,14 +23,14 @@ export function createIndexProgress(io: Io) {
       name = next
       line.show(`${name}: looking at the files`)
     },
-    on: ((_index, { done, total, phase }) =>
-      line.show(
-        `${name}: ${done} of ${total} ${phase === 'reading' ? 'files read' : 'passages embedded'}`,
-      )) as OnProgress,
+    on: ((_index, progress) => line.show(`${name}: ${progressText(progress)}`)) as OnProgress,
     show: line.show,
     clear: line.clear,
   }
 }
+
+const progressText = ({ done, total, phase }: Parameters<OnProgress>[1]): string =>
+  `${done.toLocaleString('en')} of ${total.toLocaleString('en')} ${phase === 'reading' ? 'files read' : 'passages embedded'}`
 
 export const namesOf = ({ used_by }: WireKnowledgeIndex): string =>
   terminalLine([...new Set(used_by.map(({ tool }) => tool))].join(', '), 200)
@@ -46,10 +46,7 @@ export const contentText = ({ files, passages }: WireKnowledgeIndex): string =>
 /** `handbook: 300 files, 1,310 passages; 2 files could not be read as a whole`. */
 export function indexLine(index: WireKnowledgeIndex): string {
   const { problem_count: problems, state, why, progress } = index
-  const under =
-    progress === null
-      ? ''
-      : `, ${progress.done} of ${progress.total} ${progress.phase === 'reading' ? 'files read' : 'passages embedded'}`
+  const under = progress === null ? '' : `, ${progressText(progress)}`
   const bad = problems === 0 ? '' : `; ${manyOf(problems, 'file')} could not be read, or not as a whole`
   const reason = why === null ? '' : `\n  ${state}: ${terminalLine(why, 500)}`
   return `${namesOf(index)}: ${contentText(index)}${under}${bad}${reason}`

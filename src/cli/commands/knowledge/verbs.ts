@@ -67,7 +67,9 @@ async function dryRun(asked: Asked, io: Io): Promise<number> {
       const spent =
         embeds === null
           ? 'Words only, nothing is sent.'
-          : `About ${embeds.tokens.toLocaleString('en')} tokens would be sent to ${embeds.embedding}: ${costText(embeds.cost)}.`
+          : embeds.embedding.startsWith('demo/')
+            ? 'The embedding demo runs here, nothing is sent.'
+            : `About ${embeds.tokens.toLocaleString('en')} tokens would be sent to ${embeds.embedding}: ${costText(embeds.cost)}.`
       io.stdout.write(`${sourcesText(sources)}: ${what}. ${spent}\n`)
     }
     io.stderr.write('Nothing was written or sent.\n')
@@ -99,6 +101,8 @@ export async function status(asked: Asked, flags: IndexFlags, io: Io): Promise<n
 
 export async function search(query: string, asked: Asked, flags: SearchFlags, io: Io): Promise<number> {
   const passages = countFlag('--passages', flags.passages)
+  if (query.trim() === '')
+    throw usageError('Write what to look for: quarterdeck knowledge search "How long is parental leave?"')
   const progress = createIndexProgress(io)
   await withDocuments(asked, io, true, progress.on, async (documents) => {
     const [first, ...others] = await documents.list()

@@ -67,6 +67,18 @@ crow: counts <3>
     )
   })
 
+  test('each line of what was found on a line of its own', () => {
+    const io = createTestIo()
+    const lines = result({
+      outcome: 'failed',
+      findings: [{ check: 'recall@5', expected: 'at least 0.9', found: 'one\ntwo' }],
+    })
+
+    expect(testTable([lines], 1, io.stdout, io.env)).toContain(
+      '    expected  at least 0.9\n    found     one\n              two\n',
+    )
+  })
+
   test('long findings are cut, and colours are for terminals', () => {
     const long = result({ outcome: 'failed', findings: [{ check: 'regex', expected: 'x', found: 'y'.repeat(10_000) }] })
     const terminal = createTestIo({ terminal: true })

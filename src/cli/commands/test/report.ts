@@ -170,7 +170,7 @@ function detail({ agent, name, findings }: CaseResult, style: Style): string {
   const lines = findings.flatMap(({ check, expected, found }) => [
     `  ${style.bold(check)}`,
     `    expected  ${terminalLine(expected, MAX_CHARS)}`,
-    `    found     ${terminalLine(found, MAX_CHARS)}`,
+    ...found.split('\n').map((line, i) => `    ${i === 0 ? 'found' : '     '}     ${terminalLine(line, MAX_CHARS)}`),
   ])
   return `${[style.red(`${agent}: ${terminalLine(name, 60)}`), ...lines].join('\n')}\n`
 }

@@ -48,6 +48,7 @@ export const byLine: Prepare = ({ sections }, { name }): NewDocument => ({
 export const settingsOf = (directory: string, sources = ['docs']): IndexSettings => ({
   directory,
   sources,
+  folders: [directory],
   ignore: [],
   embedding: null,
 })

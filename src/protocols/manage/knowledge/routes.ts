@@ -4,6 +4,7 @@ import { z } from 'zod'
 import type { AgentDefinition } from '../../../domain/agent/agent.ts'
 import type { KnowledgeToolSettings } from '../../../domain/agent/tool-settings.ts'
 import { ServerError } from '../../../domain/errors.ts'
+import type { TokenUsage } from '../../../domain/session/event.ts'
 import { refuseOtherAgent } from '../../../domain/supervision/token-role.ts'
 import { answer, listOf } from '../../../http/describe-answer.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
@@ -25,12 +26,14 @@ export interface KnowledgeRoutesDeps {
   /** Null: no agent has documents. */
   knowledge: Knowledge | null
   agents: readonly Pick<AgentDefinition, 'name' | 'tools'>[]
+  /** Counts the tokens of a search that no run has asked for. */
+  spent(agent: string, usage: readonly TokenUsage[]): Promise<unknown>
 }
 
 const MOST_AROUND = 10
 const tag = 'Knowledge'
 
-export function createKnowledgeRoutes({ knowledge, agents }: KnowledgeRoutesDeps): Route[] {
+export function createKnowledgeRoutes({ knowledge, agents, spent }: KnowledgeRoutesDeps): Route[] {
   const uses = agents.flatMap(({ name, tools }) =>
     tools.filter((tool) => tool.type === 'knowledge').map((tool) => ({ agent: name, tool })),
   )
@@ -80,6 +83,7 @@ export function createKnowledgeRoutes({ knowledge, agents }: KnowledgeRoutesDeps
     const sent = validBody(KnowledgeQuerySchema, await request.json(), 'The body does not say what to look for.')
     refuseOtherAgent(request.principal.agent, sent.agent)
     const found = await indexOf(toolIn(sent.agent, sent.tool)).search(sent.query, sent.passages, request.signal)
+    if (found.usage.length > 0) await spent(sent.agent, found.usage)
     reply.json(200, foundView(found))
   }
 
@@ -96,8 +100,11 @@ export function createKnowledgeRoutes({ knowledge, agents }: KnowledgeRoutesDeps
     throw new ServerError('record_not_found', 'The documents do not say this any more, or they are being read again.')
   }
 
-  const byId = ({ params: { id = '' } }: Request): KnowledgeIndex => {
-    const found = knowledge?.all.find((one) => one.id === id)
+  /** A token that is limited to an agent changes no index that this agent does not have. */
+  const byId = ({ principal: { agent: only }, params: { id = '' } }: Request): KnowledgeIndex => {
+    const isOfAgent = (index: KnowledgeIndex): boolean =>
+      only === undefined || uses.some(({ agent, tool }) => agent === only && indexOf(tool) === index)
+    const found = knowledge?.all.find((one) => one.id === id && isOfAgent(one))
     if (found === undefined)
       throw new ServerError('record_not_found', `There is no index ${JSON.stringify(id.slice(0, 100))}.`)
     return found
