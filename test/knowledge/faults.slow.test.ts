@@ -68,7 +68,7 @@ const questions = ['harbour', 'berth3x4', 'berth17x11 vessels', 'edition0', 'edi
 
 async function answersOf(work: WorkPlace) {
   const answers = []
-  for (const text of questions) answers.push(await work.search(INDEX, byWords(text)))
+  for (const text of questions) answers.push(await hitsOf(work, byWords(text)))
   return answers
 }
 
@@ -126,7 +126,7 @@ test('a file that changes while it is read is cited as it is, or not at all', { 
   const asking = (async () => {
     while (!isOver) {
       const from = version
-      const hits = await work.search(INDEX, byWords('page 0 harbour', 20))
+      const hits = await hitsOf(work, byWords('page 0 harbour', 20))
       for (const { passage } of hits.filter((hit) => hit.passage.file === 'log.md')) {
         const said = Number(/edition(\d+)/.exec(passage.text)?.[1])
         expect(said).toBeGreaterThanOrEqual(from)
@@ -140,7 +140,7 @@ test('a file that changes while it is read is cited as it is, or not at all', { 
   await Promise.all([changing, asking])
 
   await work.update(INDEX)
-  const found = (await work.search(INDEX, byWords('page 0 harbour', 20))).filter((hit) => hit.passage.file === 'log.md')
+  const found = (await hitsOf(work, byWords('page 0 harbour', 20))).filter((hit) => hit.passage.file === 'log.md')
   expect(found.length).toBeGreaterThan(0)
   for (const hit of found) expect(invented(hit, yard.read('log.md'))).toEqual([])
   expect((await work.look(INDEX)).problems).toEqual([])
@@ -241,13 +241,13 @@ describe('a provider of embeddings', () => {
       const { why } = await work.update(INDEX)
       expect(why).toEqual(expect.any(String))
       expect(await figures(work)).toMatchObject({ embedded: 0 })
-      expect((await work.search(INDEX, byWords('berth3x4')))[0]?.passage.file).toBe('3.md')
+      expect((await hitsOf(work, byWords('berth3x4')))[0]?.passage.file).toBe('3.md')
     }
     state.mode = 'answers'
     expect((await work.update(INDEX)).why).toBeNull()
     const { passages, embedded } = await figures(work)
     expect(embedded).toBe(passages)
-    const [best] = await work.search(INDEX, byMeaning('berth3x4'))
+    const [best] = await hitsOf(work, byMeaning('berth3x4'))
     expect([best?.passage.file, best?.byWords]).toEqual(['3.md', 1])
     expect(best?.byMeaning).toEqual(expect.any(Number))
   })
@@ -259,13 +259,13 @@ describe('a provider of embeddings', () => {
     await work.update(INDEX)
     state.dimensions = 96
     // The question has the new length, the index the old one.
-    const between = await work.search(INDEX, byMeaning('berth3x4'))
+    const between = await hitsOf(work, byMeaning('berth3x4'))
     expect(between[0]?.passage.file).toBe('3.md')
     yard.write('11.md', pageOf(11, 1))
     await work.update(INDEX)
     const { passages, embedded } = await figures(work)
     expect(embedded).toBe(passages)
-    expect((await work.search(INDEX, byMeaning('berth3x4')))[0]?.byMeaning).toEqual(expect.any(Number))
+    expect((await hitsOf(work, byMeaning('berth3x4')))[0]?.byMeaning).toEqual(expect.any(Number))
   })
 })
 
@@ -278,7 +278,7 @@ test('10,000 files that are moved are not read again, and never cited under thei
     yard.write(`old/${file % 100}/${file}.md`, `# Berth ${file}\n\nThe harbour has berth${file} for vessels.\n`)
   const work = await yard.open()
   await work.update(INDEX)
-  const [before] = await work.search(INDEX, byWords('berth4711'))
+  const [before] = await hitsOf(work, byWords('berth4711'))
   expect(before?.passage.file).toBe('old/11/4711.md')
   renameSync(join(yard.documents, 'old'), join(yard.documents, 'new'))
 
@@ -286,7 +286,7 @@ test('10,000 files that are moved are not read again, and never cited under thei
   let searches = 0
   const asking = (async () => {
     while (!isOver) {
-      for (const { passage } of await work.search(INDEX, byWords(`berth${(searches * 37) % files}`)))
+      for (const { passage } of await hitsOf(work, byWords(`berth${(searches * 37) % files}`)))
         expect(statSync(join(yard.documents, passage.file)).isFile()).toBe(true)
       searches += 1
       await after(20)
@@ -298,7 +298,7 @@ test('10,000 files that are moved are not read again, and never cited under thei
   isOver = true
   await asking
   expect(read).toBe(0)
-  expect((await work.search(INDEX, byWords('berth4711')))[0]?.passage).toEqual({
+  expect((await hitsOf(work, byWords('berth4711')))[0]?.passage).toEqual({
     ...before?.passage,
     file: 'new/11/4711.md',
   })
@@ -313,7 +313,7 @@ describe('hostile documents', () => {
     const index = {
       id: INDEX,
       search: async (text: string, most: number) => ({
-        hits: await work.search(INDEX, byWords(text, most)),
+        hits: await hitsOf(work, byWords(text, most)),
         usage: [],
         lacks: [],
       }),
@@ -388,8 +388,7 @@ describe('hostile documents', () => {
     // The type comes from the content, so these are only named wrongly.
     const harmless = ['a file of one byte', 'a document renamed to a workbook', 'a deck renamed to a document']
     expect(accepted.map(({ name }) => name)).toEqual(harmless)
-    expect((await work.search(INDEX, byWords('ostrich kitchen')))[0]?.passage.file).toBe('good.md')
-    for (const hit of await work.search(INDEX, byWords('walrus', 20)))
-      expect(hit.passage.text.length).toBeLessThan(2_500)
+    expect((await hitsOf(work, byWords('ostrich kitchen')))[0]?.passage.file).toBe('good.md')
+    for (const hit of await hitsOf(work, byWords('walrus', 20))) expect(hit.passage.text.length).toBeLessThan(2_500)
   })
 })

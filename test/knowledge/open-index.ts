@@ -5,6 +5,7 @@ import { dirname } from 'node:path'
 import { openWork, type WorkSettings } from '../../src/app/knowledge/open-work.ts'
 import { silentLogger } from '../../src/domain/logger.ts'
 import type { WorkPlace } from '../../src/knowledge/create-knowledge.ts'
+import type { Hit } from '../../src/knowledge/knowledge.ts'
 import type { WorkListener } from '../../src/knowledge/knowledge-work.ts'
 
 export const INDEX = 'corpus'
@@ -36,3 +37,6 @@ export function openIndex({ documents, path, embedding = null, listener = {} }: 
 }
 
 export const byWords = (text: string, most = 10) => ({ text, vector: null, most, checked: true })
+
+export const hitsOf = async (work: WorkPlace, query: Parameters<WorkPlace['search']>[1]): Promise<Hit[]> =>
+  (await work.search(INDEX, query)).hits

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import type { Passage } from '../../src/domain/knowledge/passage.ts'
 import type { WorkPlace } from '../../src/knowledge/create-knowledge.ts'
 import { corpusFolder, documentsFolder, manifestPath, type Seal, say, sealPath } from './corpus.ts'
-import { byWords, INDEX, openIndex } from './open-index.ts'
+import { byWords, hitsOf, INDEX, openIndex } from './open-index.ts'
 import { bare, isAnswer, openPath, type Question, sealedPath } from './question.ts'
 
 const TARGET = 0.9
@@ -61,7 +61,7 @@ async function unreadFiles(work: WorkPlace): Promise<Set<string>> {
 async function ask(work: WorkPlace, questions: readonly Question[]): Promise<Asked[]> {
   const all: Asked[] = []
   for (const question of questions) {
-    const hits = await work.search(INDEX, byWords(question.question, MOST))
+    const hits = await hitsOf(work, byWords(question.question, MOST))
     // Passages that come along with a hit take places too.
     const found = hits.slice(0, MOST).map(({ passage }) => passage)
     const at = found.findIndex((passage) => isAnswer(question, passage))
@@ -110,7 +110,7 @@ async function reasonOf(
 ): Promise<string> {
   if (unread.has(question.file)) return 'the file was not read'
   if (place !== null) return 'it comes at place 6 to 10'
-  const hits = await work.search(INDEX, byWords(question.question, 200))
+  const hits = await hitsOf(work, byWords(question.question, 200))
   const at = hits.findIndex(({ passage }) => isAnswer(question, passage))
   if (found.slice(0, 5).some(({ file }) => file === question.file)) return 'another part of the same file'
   const words = question.question.toLowerCase().match(/\p{L}{4,}/gu) ?? []
