@@ -27,7 +27,8 @@ export function createPrepare(analyzer: Analyzer): Prepare {
 function newPassage(passage: CutPassage, analyzer: Analyzer, language: string): NewPassage {
   const { text, headings, place, continues } = passage
   const searched = documentText(passage)
-  const { counts, length } = analyzer.termsOf(searched, language)
+  // What a section is called says more of it than what it mentions, so its own heading counts twice.
+  const { counts, length } = analyzer.termsOf(`${headings.at(-1) ?? ''}\n${searched}`, language)
   const terms = Uint32Array.from(counts.keys()).sort()
   return {
     id: `p${sha256(canonicalJson([headings, place, text])).slice(0, 24)}`,

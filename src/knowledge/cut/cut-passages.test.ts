@@ -118,6 +118,17 @@ describe('Markdown', () => {
 })
 
 describe('plain text', () => {
+  test('a manual in a language without capitals has its headings too', () => {
+    const part = (n: number) => `       ${prose(220, `説明${n}`).replaceAll('. ', '.\n       ')}`
+    const text = `VSFTPD.CONF 5\n\n名前\n${part(1)}\n\n真偽値オプション\n${part(2)}\n\n   小見出し\n${part(3)}\n\nOptions générales\n${part(4)}\n`
+    expect(cut('vsftpd.conf.5.txt', text).map(({ headings }) => headings.join(' > '))).toEqual([
+      '名前',
+      '真偽値オプション',
+      '真偽値オプション > 小見出し',
+      'Options générales',
+    ])
+  })
+
   test('an RFC: numbered headings, without the footers and headers of its pages', () => {
     const page = (n: number, body: string) =>
       `${body}\n\n\n\nFielding, et al.             Standards Track                    [Page ${n}]\n\nRFC 7230           HTTP/1.1 Message Syntax and Routing         June 2014\n\n`
@@ -138,12 +149,11 @@ describe('plain text', () => {
     const passages = cut('rfc7230.txt', text)
     expect(passages.map(({ headings }) => headings.join(' > '))).toEqual([
       'Abstract',
-      'Table of Contents',
       '1.  Introduction',
       '1.  Introduction > 3.2.  Header Fields',
       'Appendix A.  Collected ABNF',
     ])
-    expect(passages[3]?.text).toContain('followed by\n   a colon')
+    expect(passages[2]?.text).toContain('followed by\n   a colon')
     expect(
       passages
         .map(({ text }) => text)
@@ -277,9 +287,9 @@ describe('PDF', () => {
     expect(all).not.toMatch(/^\d$/m)
   })
 
-  test('a table of contents has no headings', () => {
+  test('a table of contents has no headings, and its lines that lead to a page are left out', () => {
     const toc = 'Contents\n1 Introduction .......... 3\n1.1 Aims . . . . . . . 4\n2 Methods   12'
-    expect(shown(pages([toc]))).toEqual([` @1: ${toc}`])
+    expect(shown(pages([toc]))).toEqual([' @1: Contents\n2 Methods   12'])
   })
 })
 

@@ -10,6 +10,8 @@ const SHARE_OF_PAGES = 0.3
 const LONGEST = 200
 const PAGE_NUMBER =
   /^\W*(?:(?:page|seite|página|pagina|side|sida|strana|стр\.?)\s*)?\d{1,4}(?:\s*(?:of|von|de|di|van|\/|\|)\s*\d{1,4})?\W*$/iu
+/** A line of a table of contents. It has the words of every section and says nothing of them, so it would be found first. */
+const LEADERS = /(?:\. ?){6,} *\d{0,4} *$/
 const FOOTER_OF_RFC = /\[Page \d+\]\s*$/
 
 /** Each page has its lines. What repeats stays where it is first. */
@@ -33,7 +35,7 @@ export function joinedPages(pages: readonly (readonly Line[])[]): Line[] {
     )
     append(
       joined,
-      page.filter((_, at) => !dropped.has(at)),
+      page.filter(({ text }, at) => !dropped.has(at) && !LEADERS.test(text.slice(-LONGEST))),
     )
   }
   return joined

@@ -57,7 +57,10 @@ export function createHeadingRules(lines: readonly Line[], style: TextStyle): He
       isManual ||= !isBlank(at + 1)
       return 1
     }
-    return isIndented && isBlank(at + 1) && isTitle(text) && indentOf(textAt(next)) > 1 ? 1 : null
+    if (!isIndented || !isTitle(text) || indentOf(textAt(next)) <= (isBlank(at + 1) ? 1 : 4)) return null
+    // Manuals in languages that have no capitals, or do not use them for headings.
+    isManual ||= !isBlank(at + 1)
+    return 1
   }
 
   function levelOnPage(text: string, at: number): number | null {

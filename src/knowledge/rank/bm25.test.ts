@@ -10,8 +10,8 @@ test('the sum over the terms is that of the formula', () => {
   const [only] = rankByWords([{ id: 'a', length: 20, counts: [2, 0, 1] }], words(1, 3, 4), totals)
 
   // idf = ln(1 + (4 - n + 0.5) / (n + 0.5)); the passage is twice as long as the average.
-  const long = 1.2 * (0.25 + 0.75 * 2)
-  const expected = (Math.log(1 + 3.5 / 1.5) * 2 * 2.2) / (2 + long) + (Math.log(1 + 0.5 / 4.5) * 2.2) / (1 + long)
+  const long = 0.9 * (0.6 + 0.4 * 2)
+  const expected = (Math.log(1 + 3.5 / 1.5) * 2 * 1.9) / (2 + long) + (Math.log(1 + 0.5 / 4.5) * 1.9) / (1 + long)
   expect(only?.id).toBe('a')
   expect(only?.score).toBeCloseTo(expected, 12)
 })

@@ -4,9 +4,9 @@ import type { Candidate, IndexFigures } from '../../store/ports/knowledge.ts'
 import { bestFirst, type Ranked } from './ranked.ts'
 
 /** How soon further occurrences of a word add nothing. */
-const K1 = 1.2
+const K1 = 0.9
 /** How much more often a long passage must have a word than a short one, to score the same. */
-const B = 0.75
+const B = 0.4
 
 export type Totals = Pick<IndexFigures, 'passages' | 'length'>
 

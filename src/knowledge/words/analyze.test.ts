@@ -167,3 +167,10 @@ test.each([
   const { user, system } = process.cpuUsage(start)
   expect((user + system) / 1e6).toBeLessThan(2)
 })
+
+test('in scripts without blanks, what only asks counts less', () => {
+  const light = (query: string) => queryTerms(query, ['ja', 'zh', 'ko']).map(({ weight }) => weight <= 0.1)
+  expect(light('什么是内存')).toEqual([true, true, false, false])
+  expect(light('設定とは何ですか')).toEqual([false, false, true, true, true, true, true])
+  expect(light('메모리란 무엇입니까')).toEqual([false, false, false, true, true, true, true])
+})

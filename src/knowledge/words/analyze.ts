@@ -46,6 +46,8 @@ interface Unit {
   text: string
   isWord: boolean
   isPart: boolean
+  /** It asks, or holds a sentence together. Told of scripts without blanks; of words, `languagesWith` tells it. */
+  isCommon?: true
 }
 
 const UNSPACED = `[[\\p{L}\\p{N}]&&[${['Han', 'Hira', 'Kana', 'Hang', 'Thai', 'Laoo', 'Khmr', 'Mymr'].map((script) => `\\p{scx=${script}}`).join('')}]]`
@@ -63,6 +65,11 @@ const WEAK_JOINT = /[._\-‐‑,'’]+/
 const IS_NAME = /\p{Ll}\p{Lu}|\p{Lu}{2}\p{Ll}{2}|\p{L}\p{N}|\p{N}\p{L}/u
 const NAME_PART = /\p{N}+|\p{Lu}+(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{M}]+|\p{L}/gu
 const PLAIN_WORD = /^[A-Z]?[a-z]+[.,;:!?)]?$/
+
+const HIRAGANA = /^\p{scx=Hira}+$/u
+/** What asks, in Chinese, Japanese, Korean and Thai. */
+const ASKING =
+  /什么|什麼|怎么|怎麼|怎样|怎樣|如何|为何|為何|哪里|哪裡|哪个|哪個|哪些|多少|请问|請問|是否|能否|何|誰|教えて|무엇|무슨|어떻게|어디|언제|누가|누구|어느|입니까|습니까|인가요|나요|อะไร|อย่างไร|ยังไง|ทำไม|ที่ไหน|เมื่อไหร่|เมื่อไร|ใคร/g
 
 /** It remembers the terms of frequent words. */
 export function createAnalyzer(): Analyzer {
@@ -97,7 +104,7 @@ export function createAnalyzer(): Analyzer {
       const found = new Map<number, QueryTerm>()
       let word = 0
       for (const chunk of chunksOf(query)) {
-        for (const unit of unitsOf(chunk)) {
+        for (const unit of unitsOf(chunk, askedPairsOf)) {
           if (word === MOST_QUERY_WORDS) break
           const size = found.size
           for (const { term, weight } of formsOf(unit, languages, spoken)) {
@@ -121,12 +128,12 @@ function chunksOf(text: string): string[] {
 }
 
 /** What is in a text without blanks. */
-function unitsOf(chunk: string): Unit[] {
+function unitsOf(chunk: string, pairs = pairsOf): Unit[] {
   if (PLAIN_WORD.test(chunk)) return [wordUnit(chunk.replace(/[^A-Za-z]$/, ''), false)]
   const units: Unit[] = []
   for (const { groups } of chunk.matchAll(TOKEN)) {
     const { unspaced, code, section, sign } = groups ?? {}
-    const found = unspaced === undefined ? codeUnits(code ?? '', section ?? '', sign ?? '') : pairsOf(unspaced)
+    const found = unspaced === undefined ? codeUnits(code ?? '', section ?? '', sign ?? '') : pairs(unspaced)
     for (const unit of found) units.push(unit)
   }
   return units
@@ -136,6 +143,20 @@ function pairsOf(run: string): Unit[] {
   const letters = run.normalize('NFKC').toLowerCase().match(CLUSTER) ?? []
   if (letters.length === 1) return letters.map((text) => ({ text, isWord: false, isPart: false }))
   return letters.slice(1).map((letter, i) => ({ text: `${letters[i]}${letter}`, isWord: false, isPart: false }))
+}
+
+/** Of a question: the pairs that touch what only asks count less, and so do those of Hiragana, which joins words. */
+function askedPairsOf(run: string): Unit[] {
+  const text = run.normalize('NFKC').toLowerCase()
+  const isAsking = new Uint8Array(text.length)
+  for (const { index, 0: found } of text.matchAll(ASKING)) isAsking.fill(1, index, index + found.length)
+  let at = 0
+  return pairsOf(run).map((unit) => {
+    const [first = ''] = unit.text.match(CLUSTER) ?? []
+    const isCommon = isAsking.subarray(at, at + unit.text.length).includes(1) || HIRAGANA.test(unit.text)
+    at += first.length
+    return isCommon ? { ...unit, isCommon } : unit
+  })
 }
 
 /** The whole and its parts, each once. */
@@ -192,7 +213,7 @@ function* formsOf(
   spoken: string,
 ): Generator<{ term: number; weight: number }> {
   const common = languagesWith(foldWord(unit.text))
-  const most = common.has(spoken) ? STOP_WORD : unit.isPart ? PART : 1
+  const most = unit.isCommon || common.has(spoken) ? STOP_WORD : unit.isPart ? PART : 1
   if (!unit.isWord) return yield { term: hashOf(unit.text), weight: most }
   for (const word of new Set([unit.text, withoutUmlauts(unit.text)])) {
     yield { term: wordTerm(word, ''), weight: common.size > 0 ? STOP_WORD : most }
