@@ -20,7 +20,7 @@ import { openModelHttp } from '../../src/models/testing/open-model-http.ts'
 import { createKnowledgeTools } from '../../src/tools/create-knowledge-tools.ts'
 import { noNumbers } from '../../src/tools/tool.ts'
 import { fromEnvironment } from '../crash/support/figures.ts'
-import { byWords, INDEX, type OpenIndex, openIndex } from './open-index.ts'
+import { byWords, hitsOf, INDEX, type OpenIndex, openIndex } from './open-index.ts'
 
 const KILLS = fromEnvironment('KILLS', 8)
 const never = new AbortController().signal
@@ -320,7 +320,13 @@ describe('hostile documents', () => {
     } as unknown as KnowledgeIndex
     const settings = {
       ...{ type: 'knowledge' as const, name: 'handbook', description: null, sources: ['.'], ignore: [] },
-      ...{ directory: yard.documents, embedding: null, effect: 'read' as const, risk: 'low' as const },
+      ...{
+        directory: yard.documents,
+        folders: [yard.documents],
+        embedding: null,
+        effect: 'read' as const,
+        risk: 'low' as const,
+      },
       ...{ timeoutMs: 1_000, retries: 0, approval: { ask: 'never' as const }, predictState: [] },
     }
     const [tool] = createKnowledgeTools([settings], { of: () => index, all: [index] })

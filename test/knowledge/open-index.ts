@@ -26,7 +26,7 @@ export interface OpenIndex {
 
 export function openIndex({ documents, path, embedding = null, listener = {} }: OpenIndex): Promise<WorkPlace> {
   mkdirSync(dirname(path), { recursive: true })
-  const index = { id: INDEX, sources: ['.'], directory: documents, ignore: [], embedding }
+  const index = { id: INDEX, sources: ['.'], directory: documents, folders: [documents], ignore: [], embedding }
   const settings: WorkSettings = {
     store: { kind: 'sqlite', path, readOnly: false },
     cacheDir: `${path}-cache`,

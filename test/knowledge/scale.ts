@@ -32,7 +32,7 @@ const folder = join(corpusFolder, `scale-${PASSAGES}`)
 const directory = join(folder, 'agent')
 const dataDir = join(folder, 'data')
 const sources = ['./documents']
-const settings = { sources, directory, ignore: [], embedding: null }
+const settings = { sources, directory, folders: [directory], ignore: [], embedding: null }
 const INDEX = indexId(settings)
 const work: WorkSettings = {
   store: { kind: 'sqlite', path: knowledgeFileIn(dataDir), readOnly: false },
