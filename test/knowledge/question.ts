@@ -41,4 +41,6 @@ export function isAnswer(question: Question, passage: Passage): boolean {
   return own.some((one) => withoutNumber(one) === heading)
 }
 
-const withoutNumber = (heading: string): string => bare(heading.replace(/^(?:[\dA-Z]+(?:\.\d+)*\.?)\s+/, ''))
+/** `4.2. Leave`, `A.1. Leave` and `Leave` are the same heading. */
+const withoutNumber = (heading: string): string =>
+  bare(heading.replace(/^(?:\d+(?:\.\d+)*\.?|[A-Z](?:\.\d+)*\.)\s+/, ''))
