@@ -169,7 +169,8 @@ async function search(): Promise<void> {
     (mb) => mb <= targets.memoryMb,
     `at most ${targets.memoryMb}`,
   )
-  await after(4_000)
+  // V8 keeps the pages of a thread that has ended for some seconds.
+  await after(15_000)
   globalThis.gc?.()
   await after(500)
   say(`memory after the rest: ${(rss() - before).toFixed(0)} MB more than before`)
