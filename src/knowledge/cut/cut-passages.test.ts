@@ -305,11 +305,8 @@ describe('HTML', () => {
 
   test('becomes headings, paragraphs, lists, tables and code', () => {
     expect(shown(cut('a.html', page))).toEqual([
-      `Leave & Travel @2: Everybody has 30 days\nof leave&period; Café € €.
-
-## Parental leave
-
-- Ask early
+      'Leave & Travel @2: Everybody has 30 days\nof leave&period; Café € €.',
+      `Leave & Travel > Parental leave @4: - Ask early
     - in writing
 - Wait
 
