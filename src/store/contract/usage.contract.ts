@@ -54,6 +54,7 @@ export function describeUsage(open: OpenStore): void {
           { ...mini, ...none, key: 'clerk', runs: 0, input: 30, output: 0, reasoning: 0, took: '' },
           { ...mini, ...none, key: 'tutor', runs: 0, input: 5, output: 0, reasoning: 0, took: '' },
         ])
+        for (const by of ['session', 'owner'] as const) expect(await now.usage.sums({ ...range, by })).toEqual([])
       }
     })
 

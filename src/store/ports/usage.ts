@@ -116,7 +116,10 @@ export interface UsageBeside {
 }
 
 export interface UsageReads {
-  /** Days in order; other groups with most tokens first. The models of a group follow each other. */
+  /**
+   * Days in order; other groups with most tokens first. The models of a group follow each other. What belongs to no session and nobody is
+   * in none of their groups.
+   */
   sums(query: UsageQuery): Promise<UsageSum[]>
   /** All models of the range, or of its session. `key` is empty. */
   totals(range: UsageRange): Promise<UsageSum[]>

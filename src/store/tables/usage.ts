@@ -125,7 +125,7 @@ function largest(query: UsageQuery, group: Exclude<UsageGroup, 'day'>): Query {
   const { where, values, sums } = asking(query, group === 'model')
   const text = `WITH counted AS MATERIALIZED (
       SELECT ${KEYS[group]} AS key, '' AS agent, provider, model, ${sums}
-      FROM usage WHERE ${where} GROUP BY 1, 3, 4),
+      FROM usage WHERE ${where} AND ${KEYS[group]} <> '' GROUP BY 1, 3, 4),
     largest AS (SELECT key, sum(input + output) AS tokens FROM counted GROUP BY key ORDER BY tokens DESC, key LIMIT $${values.push(query.limit)})
     SELECT counted.* FROM counted JOIN largest USING (key) ORDER BY tokens DESC, key, provider, model`
   return { text, values }

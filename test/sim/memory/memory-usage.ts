@@ -78,7 +78,9 @@ export function memoryUsage(rows: readonly UsageRow[]) {
     sums(query: UsageQuery): UsageSum[] {
       const { by, limit, split } = query
       const runs = by === 'model' || query.model !== undefined ? 'modelRuns' : 'runs'
-      const sums = added(within(query), keyOf[by], runs, by === 'day' && split === 'agent')
+      const sums = added(within(query), keyOf[by], runs, by === 'day' && split === 'agent').filter(
+        ({ key }) => key !== '',
+      )
       const byModel = (a: UsageSum, b: UsageSum) =>
         compare(a.agent, b.agent) || compare(a.provider, b.provider) || compare(a.model, b.model)
       if (by === 'day') return sums.sort((a, b) => Number(a.key) - Number(b.key) || byModel(a, b))
