@@ -292,9 +292,9 @@ test('10,000 files that are moved are not read again, and never cited under thei
       await after(20)
     }
   })()
-  const began = process.cpuUsage()
+  const began = process.threadCpuUsage()
   const { read } = await work.update(INDEX)
-  const { user, system } = process.cpuUsage(began)
+  const { user, system } = process.threadCpuUsage(began)
   isOver = true
   await asking
   expect(read).toBe(0)
@@ -381,9 +381,9 @@ describe('hostile documents', () => {
     yard.write('line.txt', 'walrus '.repeat(500_000))
     yard.write('good.md', '# Good\n\nThe ostrich is in the kitchen.')
     const work = await yard.open()
-    const began = process.cpuUsage()
+    const began = process.threadCpuUsage()
     await work.update(INDEX)
-    const { user, system } = process.cpuUsage(began)
+    const { user, system } = process.threadCpuUsage(began)
     process.stdout.write(`hostile documents: ${((user + system) / 1e6).toFixed(1)} s of CPU\n`)
     expect((user + system) / 1e6).toBeLessThan(60)
     const { problems } = await work.look(INDEX)

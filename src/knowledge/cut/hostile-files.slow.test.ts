@@ -56,9 +56,9 @@ const texts: readonly (readonly [what: string, name: string, text: string])[] = 
 ]
 
 function cpuSeconds(work: () => void): number {
-  const start = process.cpuUsage()
+  const start = process.threadCpuUsage()
   work()
-  const { user, system } = process.cpuUsage(start)
+  const { user, system } = process.threadCpuUsage(start)
   return (user + system) / 1e6
 }
 
