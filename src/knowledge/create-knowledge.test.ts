@@ -13,7 +13,7 @@ const settings = {
   ignore: [],
   embedding: null,
 }
-const done: Updated = { folders: [], read: 0, removed: 0, why: null, isPassing: false }
+const done: Updated = { folders: [], read: 0, removed: 0, problems: 0, why: null, isPassing: false }
 const noFigures = { files: 0, problems: 0, passages: 0, length: 0, embedded: 0, languages: [] }
 
 /** Waits fire only when `later` says so. */

@@ -50,8 +50,8 @@ export function createWork({ store, indexes, updater, analyzer, listener }: Work
     }
     const counts = await updater.update(index, settings, signal, { walked, progress: tell })
     const embedded = await embedder?.embed(index, signal, tell)
-    const { read, removed, passing } = counts
-    return { folders, read, removed, why: embedded?.why ?? null, isPassing: passing > 0 }
+    const { read, removed, problems, passing } = counts
+    return { folders, read, removed, problems, why: embedded?.why ?? null, isPassing: passing > 0 }
   }
 
   /** The same file is looked at once for all passages of a question. */

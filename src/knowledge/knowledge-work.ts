@@ -35,6 +35,8 @@ export interface Updated {
   /** Files that were read. */
   read: number
   removed: number
+  /** Files that could not be read. */
+  problems: number
   /** What is missing although all files are known: the embedding has failed. Null: nothing. */
   why: string | null
   /** Some files may be readable in a moment, although nothing changes. */

@@ -58,10 +58,10 @@ export function describeKnowledgeStore(name: string, open: () => Promise<Knowled
 
       expect(await store.files('i', '', 10)).toEqual([file('a/b.md', 'd', 'Page 3 is missing.')])
       expect(await store.known('i', ['d', 'other'])).toEqual(new Set(['d']))
-      const { bytes, mtimeMs } = file('a/b.md', 'd')
+      const { bytes, changedMs } = file('a/b.md', 'd')
       const shown = ({ id, place, headings, text, continues }: NewPassage) => ({
         ...{ id, place, headings, text, continues },
-        ...{ file: 'a/b.md', bytes, mtimeMs },
+        ...{ file: 'a/b.md', bytes, changedMs },
       })
       expect(await store.passages('i', ['q', 'unknown', 'p', 'q'])).toEqual([shown(next), shown(kept), shown(next)])
     })

@@ -87,7 +87,7 @@ describe('the log at a terminal', () => {
     log.info('documents are being read', { ...of, done: 120, total: 1_300, phase: 'reading' })
     log.info('documents are being read', { ...of, done: 50, total: 1_310, phase: 'embedding' })
     log.info('documents are up to date', { ...of, files: 1, passages: 1_310, problems: 0, read: 1, removed: 0 })
-    const problems = { problems: 2, first_problem: 'old.doc: It is an Office document older than 2007.' }
+    const problems = { problems: 2, not_read: ['old.doc: It is an Office document older than 2007.', 'b'] }
     log.info('documents are up to date', { ...of, files: 300, passages: 1_310, ...problems, read: 300, removed: 0 })
     expect(lines).toEqual([
       'TIME  handbook: 120 of 1,300 files read\n',

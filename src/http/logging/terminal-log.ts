@@ -144,7 +144,8 @@ function documentWords({ documents, message, done, total, phase, ...record }: Lo
     const what = phase === 'reading' ? 'files read' : 'passages embedded'
     return { text: `${documents}: ${count(Number(done))} of ${count(Number(total))} ${what}`, tone: 'plain' }
   }
-  const { files, passages, problems, first_problem: first } = record
+  const { files, passages, problems, not_read: notRead } = record
+  const [first] = [notRead].flat()
   const others = Number(problems) > 1 ? ' All of them: quarterdeck knowledge status' : ''
   const bad =
     problems === 0 ? '' : `; ${count(Number(problems))} could not be read, or not as a whole: ${first}${others}`

@@ -17,8 +17,8 @@ const AIM = 350
 const MOST = 500
 const MOST_CHARS = 2_300
 /** A section with fewer tokens shares a passage with its neighbours. */
-const TINY = 100
-const ENOUGH = 200
+const TINY = 40
+const ENOUGH = 120
 /** What leads on to the next block stays with it, if it is this short. */
 const LEAD_IN = 60
 

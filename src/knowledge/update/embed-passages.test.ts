@@ -42,7 +42,7 @@ async function storeWith(lines: number): Promise<KnowledgeStore> {
   const store = createMemoryKnowledge()
   const text = Array.from({ length: lines }, (_, i) => `line ${i}`).join('\n')
   const document = await byLine({ sections: [{ label: '', text }], notes: [] }, { name: 'a.md', type: 'text/plain' })
-  await store.put(INDEX, { path: 'a.md', bytes: 1, mtimeMs: 1, document: '1-a', problem: null }, document)
+  await store.put(INDEX, { path: 'a.md', bytes: 1, changedMs: 1, document: '1-a', problem: null }, document)
   return store
 }
 

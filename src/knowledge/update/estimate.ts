@@ -42,7 +42,7 @@ export async function changesOf(
   for await (const known of pageByPage(PAGE, (last?: KnownFile) => store.files(index, last?.path ?? '', PAGE))) {
     const file = changed.get(known.path)
     if (file === undefined) gone += refused.has(known.path) ? 0 : 1
-    else if (file.bytes === known.bytes && file.mtimeMs === known.mtimeMs) changed.delete(known.path)
+    else if (file.bytes === known.bytes && file.changedMs === known.changedMs) changed.delete(known.path)
   }
   return { files: [...changed.values()], gone }
 }

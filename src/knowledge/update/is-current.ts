@@ -5,7 +5,7 @@ import type { KnownPassage } from '../../store/ports/knowledge.ts'
 import type { IndexSettings } from '../knowledge.ts'
 import { placesOf, type SourcePlace } from './source-places.ts'
 
-export type IsCurrent = (passage: Pick<KnownPassage, 'file' | 'bytes' | 'mtimeMs'>) => Promise<boolean>
+export type IsCurrent = (passage: Pick<KnownPassage, 'file' | 'bytes' | 'changedMs'>) => Promise<boolean>
 
 /** Whether files are now as they were when they were read. Looks at each file once: create one for each search. */
 export function createIsCurrent(settings: Pick<IndexSettings, 'sources' | 'directory' | 'folders'>): IsCurrent {
@@ -18,10 +18,10 @@ export function createIsCurrent(settings: Pick<IndexSettings, 'sources' | 'direc
     return found.filter((one) => one !== null)
   }
 
-  return async ({ file, bytes, mtimeMs }) => {
+  return async ({ file, bytes, changedMs }) => {
     const found = stamps.get(file) ?? stampsOf(file)
     stamps.set(file, found)
-    return (await found).includes(`${bytes} ${mtimeMs}`)
+    return (await found).includes(`${bytes} ${changedMs}`)
   }
 }
 
@@ -34,7 +34,7 @@ async function stampIn({ root, real, prefix, only }: SourcePlace, path: string):
     const target = await realpath(join(root, rest))
     if (!isWithin(target, real)) return null
     const stats = await lstat(target)
-    return stats.isFile() ? `${stats.size} ${Math.floor(stats.mtimeMs)}` : null
+    return stats.isFile() ? `${stats.size} ${Math.floor(stats.ctimeMs)}` : null
   } catch {
     return null
   }

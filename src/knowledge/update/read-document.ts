@@ -29,7 +29,7 @@ export interface DocumentReaderDeps {
 export interface Content {
   sha256: string
   bytes: number
-  mtimeMs: number
+  changedMs: number
 }
 
 export type ReadDocument =
@@ -56,7 +56,7 @@ const LEFT_BEHIND_MS = 3_600_000
 const PIECE = 1 << 17
 
 export function createDocumentReader({ reader, folder, newId, clock, log }: DocumentReaderDeps): DocumentReader {
-  const isYoung = ({ mtimeMs }: Stats): boolean => mtimeMs <= clock.now() && clock.now() - mtimeMs < TICK_MS
+  const isYoung = ({ ctimeMs }: Stats): boolean => ctimeMs <= clock.now() && clock.now() - ctimeMs < TICK_MS
 
   async function hashOf(handle: FileHandle, signal: AbortSignal): Promise<Content> {
     let before = await handle.stat()
@@ -67,9 +67,9 @@ export function createDocumentReader({ reader, folder, newId, clock, log }: Docu
     }
     const { sha256, bytes } = await pump(handle, signal, async () => {})
     const after = await handle.stat()
-    const isSame = before.size === after.size && before.mtimeMs === after.mtimeMs && before.ctimeMs === after.ctimeMs
+    const isSame = before.size === after.size && before.ctimeMs === after.ctimeMs
     if (!isSame || bytes !== before.size) throw new Changing()
-    return { sha256, bytes, mtimeMs: Math.floor(before.mtimeMs) }
+    return { sha256, bytes, changedMs: Math.floor(before.ctimeMs) }
   }
 
   /** Copies the very bytes that have this hash, or throws `Changing`. */

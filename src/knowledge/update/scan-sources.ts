@@ -21,9 +21,8 @@ export interface ScannedFile {
   /** The real path of its source. */
   root: string
   bytes: number
-  mtimeMs: number
-  /** When anything about it changed last: nobody can set this time back. */
-  ctimeMs: number
+  /** When anything about it changed last: nobody can set this time. */
+  changedMs: number
 }
 
 export interface FileProblem {
@@ -98,8 +97,7 @@ function createFound(limits: typeof scanLimits) {
         refuse(file.absolute, `Another file is called ${file.path} here too. Give one of the sources another path.`)
       else if (!isTooMany()) {
         // Stores keep whole milliseconds.
-        const mtimeMs = Math.floor(stats.mtimeMs)
-        files.set(file.path, { ...file, bytes: stats.size, mtimeMs, ctimeMs: stats.ctimeMs })
+        files.set(file.path, { ...file, bytes: stats.size, changedMs: Math.floor(stats.ctimeMs) })
       }
     },
     all(): Scan {

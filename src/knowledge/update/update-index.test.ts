@@ -67,13 +67,26 @@ describe('an update', () => {
     expect(await said(store)).toEqual(['a.md: 21 days'])
   })
 
+  test('sees such a change that was made while no server ran', async () => {
+    const { folder, store, update } = await startedWith({ 'docs/a.md': '14 days' })
+    await update()
+    const { atime, mtime } = await stat(join(folder, 'docs/a.md'))
+    await writeFile(join(folder, 'docs/a.md'), '21 days')
+    await utimes(join(folder, 'docs/a.md'), atime, mtime)
+
+    expect(await testUpdater(folder, { store }).update()).toEqual({ ...none, read: 1 })
+    expect(await said(store)).toEqual(['a.md: 21 days'])
+  })
+
   test('only notes the new time of a file that says the same', async () => {
     const { folder, store, reads, update } = await startedWith({ 'docs/a.md': 'one' })
     await update()
     await utimes(join(folder, 'docs/a.md'), 1_000, 1_000)
 
     expect(await update()).toEqual({ ...none, known: 1 })
-    expect(await store.files(INDEX, '', 9)).toMatchObject([{ path: 'a.md', mtimeMs: 1_000_000 }])
+    expect(await store.files(INDEX, '', 9)).toMatchObject([
+      { path: 'a.md', changedMs: Math.floor((await stat(join(folder, 'docs/a.md'))).ctimeMs) },
+    ])
     expect(reads).toHaveLength(1)
   })
 
@@ -243,7 +256,7 @@ describe('a file that changes while it is read', () => {
     expect(await update()).toEqual({ ...none, read: 1 })
     expect(await said(store)).toEqual(['a.md: second text'])
     expect(await store.files(INDEX, '', 9)).toMatchObject([
-      { bytes: 11, mtimeMs: Math.floor((await stat(path)).mtimeMs) },
+      { bytes: 11, changedMs: Math.floor((await stat(path)).ctimeMs) },
     ])
   })
 

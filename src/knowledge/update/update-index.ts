@@ -63,8 +63,6 @@ const AT_ONCE = 2
 const PAGE = 1_000
 const REMOVED_AT_ONCE = 500
 const PROGRESS_MS = 200
-/** Times of files are not as exact as the clock. */
-const CLOCK_MS = 2_000
 /** No file has this time, so the next update tries again. */
 const NO_TIME = -1
 
@@ -74,8 +72,8 @@ interface Wanted {
 }
 
 export function createUpdater({ store, documents, prepare, version, excluded, clock, log }: UpdaterDeps): Updater {
-  /** When we last looked at all files of an index. */
-  const lookedAt = new Map<string, number>()
+  /** Indexes whose files we have all looked at. */
+  const lookedAt = new Set<string>()
   const mark = `${version}-`
   /** The type follows from content and name. */
   const documentOf = ({ sha256 }: Content, path: string): string =>
@@ -83,17 +81,14 @@ export function createUpdater({ store, documents, prepare, version, excluded, cl
 
   /** What is to be written, and what is to be removed. */
   async function compare(index: string, wanted: Map<string, Wanted>, counts: UpdateCounts) {
-    const before = lookedAt.get(index)
     const removed: KnownFile[] = []
     /** What is missing of documents. Their copies lack it too. */
     const lacks = new Map<string, string>()
     const isUnchanged = (found: Wanted['found'], known: KnownFile): boolean => {
       if ('why' in found) return known.document === null && known.problem === found.why
-      if (found.bytes !== known.bytes || found.mtimeMs !== known.mtimeMs) return false
-      // A program can set the time of a file back. The time at which it did so cannot be set.
-      if (before !== undefined && found.ctimeMs > before) return false
+      if (found.bytes !== known.bytes || found.changedMs !== known.changedMs) return false
       // What could not be read is tried again after each start: we may have learned to read it.
-      return known.document === null ? before !== undefined : known.document.startsWith(mark)
+      return known.document === null ? lookedAt.has(index) : known.document.startsWith(mark)
     }
     for await (const known of pageByPage(PAGE, (last?: KnownFile) => store.files(index, last?.path ?? '', PAGE))) {
       const one = wanted.get(known.path)
@@ -111,7 +106,6 @@ export function createUpdater({ store, documents, prepare, version, excluded, cl
   return {
     async update(index, settings, signal, listener) {
       const counts: UpdateCounts = { read: 0, known: 0, unchanged: 0, removed: 0, problems: 0, passing: 0 }
-      const startedAt = clock.now()
       await documents.sweep()
       const { files, folders, problems } = await scanSources(settings, excluded, signal)
       listener.walked(folders)
@@ -130,8 +124,8 @@ export function createUpdater({ store, documents, prepare, version, excluded, cl
         const { path } = found
         const stamp =
           'why' in found
-            ? { bytes: 0, mtimeMs: 0 }
-            : { bytes: found.bytes, mtimeMs: isPassing ? NO_TIME : found.mtimeMs }
+            ? { bytes: 0, changedMs: 0 }
+            : { bytes: found.bytes, changedMs: isPassing ? NO_TIME : found.changedMs }
         await store.put(index, { path, ...stamp, document: null, problem }, null)
         counts.problems += 1
         if (isPassing) counts.passing += 1
@@ -139,13 +133,14 @@ export function createUpdater({ store, documents, prepare, version, excluded, cl
       }
 
       const keepKnown = async ({ path }: ScannedFile, known: KnownFile | null, content: Content): Promise<boolean> => {
-        const { bytes, mtimeMs } = content
+        const { bytes, changedMs } = content
         const document = documentOf(content, path)
-        if (known?.document === document && known.bytes === bytes && known.mtimeMs === mtimeMs) counts.unchanged += 1
+        if (known?.document === document && known.bytes === bytes && known.changedMs === changedMs)
+          counts.unchanged += 1
         else {
           if (!(await store.known(index, [document])).has(document)) return false
           try {
-            await store.put(index, { path, bytes, mtimeMs, document, problem: lacks.get(document) ?? null }, null)
+            await store.put(index, { path, bytes, changedMs, document, problem: lacks.get(document) ?? null }, null)
           } catch (error) {
             // Another file was the last one with this content, and has changed since we asked.
             if (error instanceof ServerError && error.code === 'conflict') return false
@@ -167,7 +162,7 @@ export function createUpdater({ store, documents, prepare, version, excluded, cl
           return done(path)
         }
         const { content, extract, type, lacks: problem } = found
-        const { bytes, mtimeMs } = content
+        const { bytes, changedMs } = content
         let document: NewDocument
         try {
           document = await prepare(extract, { name: basename(path), type })
@@ -177,7 +172,7 @@ export function createUpdater({ store, documents, prepare, version, excluded, cl
         }
         if (document.passages.length === 0) return refuse(file, 'It has no text.', false)
         stop.throwIfAborted()
-        const row = { path, bytes, mtimeMs, document: documentOf(content, path), problem }
+        const row = { path, bytes, changedMs, document: documentOf(content, path), problem }
         await store.put(index, row, document)
         counts.read += 1
         if (problem !== null) lacks.set(row.document, problem)
@@ -204,9 +199,8 @@ export function createUpdater({ store, documents, prepare, version, excluded, cl
       }
 
       // A file that was moved is first written under its new path: if the old one went first, its document would go with it.
-      const stampOf = ({ bytes, mtimeMs }: Pick<KnownFile, 'bytes' | 'mtimeMs'>): string => `${bytes} ${mtimeMs}`
-      const gone = new Set(removed.filter(({ document }) => document !== null).map(stampOf))
-      const moved = [...wanted.values()].filter(({ found }) => !('why' in found) && gone.has(stampOf(found)))
+      const gone = new Set(removed.filter(({ document }) => document !== null).map(({ bytes }) => bytes))
+      const moved = [...wanted.values()].filter(({ found }) => !('why' in found) && gone.has(found.bytes))
       await each(moved, (file, known, stop) =>
         documents.read(file, async (content) => (await keepKnown(file, known, content)) || true, stop),
       )
@@ -227,7 +221,7 @@ export function createUpdater({ store, documents, prepare, version, excluded, cl
         [...left.filter(({ known }) => known !== null), ...left.filter(({ known }) => known === null)],
         readFile,
       )
-      lookedAt.set(index, startedAt - CLOCK_MS)
+      lookedAt.add(index)
       return counts
     },
   }

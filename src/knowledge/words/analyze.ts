@@ -205,8 +205,7 @@ function wordTerm(word: string, language: string): number {
 
 /**
  * The terms of a word in documents of unknown language, and in those of each language of the index. A word that every text in the language
- * of the query has says little in all of them: `how` is rare in Spanish
- * pages, so one with an English line in it would win.
+ * of the query has says little in all of them: `how` is rare in Spanish pages, so one with an English line in it would win.
  */
 function* formsOf(
   unit: Unit,

@@ -28,7 +28,7 @@ export const document = (...passages: NewPassage[]): NewDocument => ({ language:
 export const file = (path: string, content: string | null, problem: string | null = null): KnownFile => ({
   path,
   bytes: path.length,
-  mtimeMs: 1_800_000_000_000.25 + path.length,
+  changedMs: 1_800_000_000_000.25 + path.length,
   document: content,
   problem,
 })

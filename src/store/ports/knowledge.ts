@@ -21,7 +21,8 @@ export interface KnownFile {
   /** Relative to its source, with `/`. Unique in the index. */
   path: string
   bytes: number
-  mtimeMs: number
+  /** When anything about it changed last, by the disk (`ctime`): no program can set this time. */
+  changedMs: number
   /** Names its content. Files with the same content share it. Null: it could not be read. */
   document: string | null
   /** Why it could not be read, or what of it is missing, in a sentence for people. Null: nothing is wrong. */
@@ -105,7 +106,7 @@ export interface KnownPassage extends Passage {
   continues: boolean
   /** Of the file as it was when it was read. */
   bytes: number
-  mtimeMs: number
+  changedMs: number
 }
 
 export interface PassageRows {

@@ -481,7 +481,7 @@ export const migrations: readonly Migration[] = [
     idx integer NOT NULL,
     path text COLLATE "C" NOT NULL,
     bytes bigint NOT NULL,
-    mtime double precision NOT NULL,
+    changed double precision NOT NULL,
     document bigint,
     problem text,
     PRIMARY KEY (idx, path)

@@ -237,7 +237,7 @@ function around({ files, passages }: Index, id: string, before: number, after: n
     file: file.path,
     continues,
     bytes: file.bytes,
-    mtimeMs: file.mtimeMs,
+    changedMs: file.changedMs,
   }))
 }
 

@@ -245,7 +245,7 @@ describe('quarterdeck knowledge beside a server', () => {
     await expect.poll(() => logged().length, { timeout: 10_000 }).toBe(1)
     expect(logged()[0]).toMatchObject({
       ...{ documents: 'handbook', files: 3, passages: 2, problems: 1, read: 2, removed: 0 },
-      first_problem: expect.stringMatching(/^broken\.pdf: /),
+      not_read: [expect.stringMatching(/^broken\.pdf: /)],
     })
 
     expect((await knowledge(cwd, 'status')).out).toMatch(/^handbook: 3 files, 2 passages; 1 file/)

@@ -5,14 +5,14 @@ import type { KnowledgeStore, KnownFile, NewPassage } from '../../ports/knowledg
 import type { Statement } from '../../tables/statement.ts'
 import type { Sql } from '../sql.ts'
 
-type FileRow = [path: string, bytes: number, mtimeMs: number, document: string | null, problem: string | null]
-type PassageRow = [id: string, data: string, continues: boolean, file: string, bytes: number, mtimeMs: number]
+type FileRow = [path: string, bytes: number, changedMs: number, document: string | null, problem: string | null]
+type PassageRow = [id: string, data: string, continues: boolean, file: string, bytes: number, changedMs: number]
 export type PassageData = Pick<NewPassage, 'place' | 'headings' | 'text'>
 
 /** The number of the index with the name `$1`. */
 const IDX = '(SELECT n FROM knowledge_indexes WHERE name = $1)'
 
-const FILES = `SELECT path, bytes, mtime, (SELECT name FROM knowledge_documents AS d WHERE d.document = f.document), problem
+const FILES = `SELECT path, bytes, changed, (SELECT name FROM knowledge_documents AS d WHERE d.document = f.document), problem
   FROM knowledge_files AS f WHERE idx = ${IDX}`
 
 const statements = {
@@ -56,12 +56,12 @@ const statements = {
   },
   around: {
     name: 'knowledge_around',
-    text: `SELECT p.id, t.data, near.continues, first.path, first.bytes, first.mtime
+    text: `SELECT p.id, t.data, near.continues, first.path, first.bytes, first.changed
       FROM unnest($2::text[]) WITH ORDINALITY AS asked (id, place)
       JOIN knowledge_passages AS q ON q.idx = ${IDX} AND q.id = asked.id
       CROSS JOIN LATERAL (
-        SELECT said.document, said.n, f.path, f.bytes, f.mtime FROM knowledge_places AS said CROSS JOIN LATERAL (
-          SELECT path, bytes, mtime FROM knowledge_files WHERE document = said.document ORDER BY path LIMIT 1) AS f
+        SELECT said.document, said.n, f.path, f.bytes, f.changed FROM knowledge_places AS said CROSS JOIN LATERAL (
+          SELECT path, bytes, changed FROM knowledge_files WHERE document = said.document ORDER BY path LIMIT 1) AS f
         WHERE said.passage = q.passage ORDER BY f.path, said.n LIMIT 1) AS first
       JOIN knowledge_places AS near ON near.document = first.document AND near.n BETWEEN first.n - $3 AND first.n + $4
       JOIN knowledge_passages AS p ON p.passage = near.passage
@@ -110,9 +110,9 @@ type Writes = 'put' | 'remove' | 'clear' | 'putVectors' | 'sweepVectors' | 'rest
 export function createKnowledgeReads(sql: Sql): Omit<KnowledgeStore, Writes> {
   async function around(index: string, ids: readonly string[], before: number, after: number) {
     const rows = await sql.rows<PassageRow>(statements.around, [index, ids, before, after])
-    return rows.map(([id, data, continues, file, bytes, mtimeMs]) => {
+    return rows.map(([id, data, continues, file, bytes, changedMs]) => {
       const { place, headings, text } = JSON.parse(data) as PassageData
-      return { id, file, place, headings, text, continues, bytes, mtimeMs }
+      return { id, file, place, headings, text, continues, bytes, changedMs }
     })
   }
 
@@ -188,10 +188,10 @@ export function createKnowledgeReads(sql: Sql): Omit<KnowledgeStore, Writes> {
 /** A buffer of Node is often a part of a larger one, and may begin anywhere in it. */
 const copyOf = (bytes: Buffer): ArrayBuffer => Uint8Array.from(bytes).buffer
 
-const toFile = ([path, bytes, mtimeMs, document, problem]: FileRow): KnownFile => ({
+const toFile = ([path, bytes, changedMs, document, problem]: FileRow): KnownFile => ({
   path,
   bytes,
-  mtimeMs,
+  changedMs,
   document,
   problem,
 })

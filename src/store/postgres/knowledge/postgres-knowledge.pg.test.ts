@@ -52,9 +52,11 @@ test('counts stay exact when two servers write to an index at once, and both see
 
   const numbers = left.map(({ path }) => Number.parseInt(path, 10))
   const odd = numbers.filter((i) => i % 2 === 1).length
+  // The last file takes with it what they all share.
+  const all = left.length === 0 ? 0 : left.length + 1
   for (const store of [one, other]) {
-    expect(await store.frequencies('i', [1, 2, 3])).toEqual([left.length + 1, left.length - odd, odd])
-    expect(await store.figures('i')).toMatchObject({ files: left.length, passages: left.length + 1 })
+    expect(await store.frequencies('i', [1, 2, 3])).toEqual([all, left.length - odd, odd])
+    expect(await store.figures('i')).toMatchObject({ files: left.length, passages: all })
   }
   await one.remove(
     'i',

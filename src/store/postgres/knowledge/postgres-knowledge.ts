@@ -41,8 +41,8 @@ const statements = {
   },
   putFile: {
     name: 'knowledge_put_file',
-    text: `INSERT INTO knowledge_files (idx, path, bytes, mtime, document, problem) VALUES ($1, $2, $3, $4, $5, $6)
-      ON CONFLICT (idx, path) DO UPDATE SET bytes = excluded.bytes, mtime = excluded.mtime, document = excluded.document,
+    text: `INSERT INTO knowledge_files (idx, path, bytes, changed, document, problem) VALUES ($1, $2, $3, $4, $5, $6)
+      ON CONFLICT (idx, path) DO UPDATE SET bytes = excluded.bytes, changed = excluded.changed, document = excluded.document,
         problem = excluded.problem`,
   },
   removeFiles: {
@@ -225,7 +225,7 @@ type FileRow = [document: number | null, problem: string | null]
 async function putFile(
   on: Connection,
   index: { n: number; name: string },
-  { path, bytes, mtimeMs, document: name, problem }: KnownFile,
+  { path, bytes, changedMs, document: name, problem }: KnownFile,
   document: NewDocument | null,
 ): Promise<void> {
   const { n } = index
@@ -240,7 +240,7 @@ async function putFile(
     now = await addDocument(on, index, name, document, change)
   }
   // As a text, because a time may have a fraction.
-  await on.rows(statements.putFile, [n, path, bytes, String(mtimeMs), now, problem])
+  await on.rows(statements.putFile, [n, path, bytes, String(changedMs), now, problem])
   change.files += before === undefined ? 1 : 0
   change.problems += (problem === null ? 0 : 1) - ((before?.[1] ?? null) === null ? 0 : 1)
   const old = before?.[0] ?? null

@@ -7,7 +7,7 @@ import { fromStored, toStored } from '../../tables/stored-text.ts'
 import { headOf, packTerms } from './packed-terms.ts'
 
 type PassageData = Pick<NewPassage, 'place' | 'headings' | 'text'>
-type FileRow = [path: string, bytes: number, mtimeMs: number, document: string | null, problem: string | null]
+type FileRow = [path: string, bytes: number, changedMs: number, document: string | null, problem: string | null]
 type PlaceRow = [document: number, n: number, path: string]
 type PassageRow = [id: string, data: string, continues: number]
 
@@ -24,7 +24,7 @@ export const createTables = (db: DatabaseSync, n: number): void =>
   CREATE TABLE files_${n} (
     path TEXT PRIMARY KEY,
     bytes REAL NOT NULL,
-    mtime REAL NOT NULL,
+    changed REAL NOT NULL,
     document INTEGER,
     problem TEXT
   ) STRICT, WITHOUT ROWID;
@@ -71,16 +71,16 @@ export const preparing =
 
 export type Prepare = ReturnType<typeof preparing>
 
-const FILES = `SELECT path, bytes, mtime, (SELECT name FROM documents_ WHERE documents_.document = files_.document), problem FROM files_`
+const FILES = `SELECT path, bytes, changed, (SELECT name FROM documents_ WHERE documents_.document = files_.document), problem FROM files_`
 
 export function createIndexTables(prepare: Prepare) {
   const files = prepare(`${FILES} WHERE path > ? ORDER BY path LIMIT ? + 0`)
   const problems = prepare(`${FILES} WHERE problem IS NOT NULL ORDER BY path LIMIT ? + 0`)
   const putFile = prepare(
-    'INSERT OR REPLACE INTO files_ (path, bytes, mtime, document, problem) VALUES (?, ?, ?, ?, ?)',
+    'INSERT OR REPLACE INTO files_ (path, bytes, changed, document, problem) VALUES (?, ?, ?, ?, ?)',
   )
   const removeFile = prepare('DELETE FROM files_ WHERE path = ?')
-  const fileOf = prepare('SELECT document, bytes, mtime FROM files_ WHERE path = ?')
+  const fileOf = prepare('SELECT document, bytes, changed FROM files_ WHERE path = ?')
   const isUsed = prepare('SELECT 1 FROM files_ WHERE document = ? LIMIT 1')
   const documentOf = prepare('SELECT document FROM documents_ WHERE name = ?')
   const addDocumentRow = prepare('INSERT INTO documents_ (name, language) VALUES (?, ?)')
@@ -158,11 +158,11 @@ export function createIndexTables(prepare: Prepare) {
     const place = placeOf.get(id) as PlaceRow | undefined
     if (place === undefined) return []
     const [document, n, path] = place
-    const [, bytes, mtimeMs] = fileOf.get(path) as unknown as [number, number, number]
+    const [, bytes, changedMs] = fileOf.get(path) as unknown as [number, number, number]
     const rows = placed.all(document, n - before, n + after) as unknown as PassageRow[]
     return rows.map(([id, data, continues]) => {
       const { place, headings, text } = JSON.parse(data) as PassageData
-      return { id, file: fromStored(path), place, headings, text, continues: continues === 1, bytes, mtimeMs }
+      return { id, file: fromStored(path), place, headings, text, continues: continues === 1, bytes, changedMs }
     })
   }
 
@@ -180,7 +180,7 @@ export function createIndexTables(prepare: Prepare) {
         if (document === null) throw unknownDocument(file.path)
         now = addDocument(name, document)
       }
-      putFile.run(path, file.bytes, file.mtimeMs, now, file.problem === null ? null : toStored(file.problem))
+      putFile.run(path, file.bytes, file.changedMs, now, file.problem === null ? null : toStored(file.problem))
       leave(before)
     },
     remove(paths: readonly string[]): void {
@@ -214,10 +214,10 @@ export function numberIn(row: unknown): number | null {
 }
 
 const toFiles = (rows: unknown[]): KnownFile[] =>
-  (rows as FileRow[]).map(([path, bytes, mtimeMs, document, problem]) => ({
+  (rows as FileRow[]).map(([path, bytes, changedMs, document, problem]) => ({
     path: fromStored(path),
     bytes,
-    mtimeMs,
+    changedMs,
     document: document === null ? null : fromStored(document),
     problem: problem === null ? null : fromStored(problem),
   }))
