@@ -30,7 +30,7 @@ const connectTo: Connect = (path) => new DatabaseSync(path)
 /** Keeps nothing on disk, like the path of the same name in SQLite. */
 const MEMORY = ':memory:'
 /** Any change of the tables, or of what is in them, has a new one. */
-const VERSION = 2
+const VERSION = 1
 
 /** The caller sees to it that no other process writes to the file. */
 export function createSqliteKnowledge(options: SqliteKnowledgeOptions): KnowledgeStore
