@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as after } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { createWorkThread } from '../../src/app/knowledge/work-thread.ts'
 import { createSystemClock } from '../../src/domain/clock.ts'
 import { silentLogger } from '../../src/domain/logger.ts'
 import { hostileFiles, zipBombs } from '../../src/files/formats/office/testing/hostile-files.ts'
@@ -20,7 +21,7 @@ import { openModelHttp } from '../../src/models/testing/open-model-http.ts'
 import { createKnowledgeTools } from '../../src/tools/create-knowledge-tools.ts'
 import { noNumbers } from '../../src/tools/tool.ts'
 import { fromEnvironment } from '../crash/support/figures.ts'
-import { byWords, hitsOf, INDEX, type OpenIndex, openIndex } from './open-index.ts'
+import { byWords, hitsOf, INDEX, type OpenIndex, openIndex, workSettings } from './open-index.ts'
 
 const KILLS = fromEnvironment('KILLS', 8)
 const never = new AbortController().signal
@@ -179,6 +180,25 @@ test('a full disk stops the update and not the search, and the update goes on wh
   await fresh.update(INDEX)
   expect(await work.look(INDEX)).toEqual(await fresh.look(INDEX))
   expect(await answersOf(work)).toEqual(await answersOf(fresh))
+})
+
+test('an index that is damaged is made again by the thread that a server has for it, which says so', async () => {
+  const yard = openYard()
+  for (let file = 0; file < 5; file += 1) yard.write(`${file}.md`, pageOf(file, 0))
+  mkdirSync(dirname(yard.path), { recursive: true })
+  writeFileSync(yard.path, 'This is not a database. '.repeat(1_000))
+  const said: string[] = []
+  const place = createWorkThread({
+    settings: workSettings(yard),
+    listener: { progress() {}, embed: () => Promise.reject(new Error('there is none')) },
+    restMs: null,
+    clock: createSystemClock(),
+    log: { ...silentLogger, warn: (message) => said.push(message) },
+  })
+  onTestFinished(() => place.close())
+  await place.update(INDEX)
+  expect((await hitsOf(place, byWords('berth3x4')))[0]?.passage.file).toBe('3.md')
+  expect(said).toHaveLength(1)
 })
 
 describe('a provider of embeddings', () => {

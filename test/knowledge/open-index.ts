@@ -24,16 +24,20 @@ export interface OpenIndex {
   listener?: Partial<WorkListener>
 }
 
-export function openIndex({ documents, path, embedding = null, listener = {} }: OpenIndex): Promise<WorkPlace> {
-  mkdirSync(dirname(path), { recursive: true })
+export function workSettings({ documents, path, embedding = null }: OpenIndex): WorkSettings {
   const index = { id: INDEX, sources: ['.'], directory: documents, folders: [documents], ignore: [], embedding }
-  const settings: WorkSettings = {
+  return {
     store: { kind: 'sqlite', path, readOnly: false },
     cacheDir: `${path}-cache`,
     indexes: [index],
     excluded: [],
   }
-  return openWork(settings, { listener: { ...noListener, ...listener }, log: silentLogger })
+}
+
+export function openIndex(settings: OpenIndex): Promise<WorkPlace> {
+  mkdirSync(dirname(settings.path), { recursive: true })
+  const listener = { ...noListener, ...settings.listener }
+  return openWork(workSettings(settings), { listener, log: silentLogger })
 }
 
 export const byWords = (text: string, most = 10) => ({ text, vector: null, most, checked: true })
