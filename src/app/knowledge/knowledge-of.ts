@@ -101,7 +101,8 @@ export const inMemory: WorkSettings['store'] = { kind: 'sqlite', path: ':memory:
 
 /** What is opened here is closed by `undo`. */
 export function openKnowledge(documents: Documents, parts: Known, undo: AsyncDisposableStack): void {
-  const { settings, dataDir, replica, sessionLog, clock, log } = parts
+  const { settings, dataDir, sessionLog, clock, log } = parts
+  const { jobs, shared, isShared, changes } = parts.replica
   const { knowledge, embeddingOf } = documents
   const isMemory = settings.store === ':memory:'
   const work = workSettingsOf(
@@ -117,19 +118,16 @@ export function openKnowledge(documents: Documents, parts: Known, undo: AsyncDis
     work: (listener) => createWorkThread({ settings: work, listener, restMs: isMemory ? null : REST_MS, clock, log }),
     embeddingOf,
     // Somebody else keeps them then, also if this server is asked for an update: its files may be others.
-    whileHeld: settings.knowledge.index
-      ? (keep) => replica.jobs.whileHeld(KNOWLEDGE, keep)
-      : () => ({ close: async () => {} }),
-    isShared: replica.isShared,
+    whileHeld: settings.knowledge.index ? (keep) => jobs.whileHeld(KNOWLEDGE, keep) : () => ({ close: async () => {} }),
+    isShared,
     said: {
-      write: (index, value) =>
-        replica.shared.put({ kind: KNOWLEDGE, key: index, value, version: null, expiresAt: null }),
+      write: (index, value) => shared.put({ kind: KNOWLEDGE, key: index, value, version: null, expiresAt: null }),
       read: async (index) =>
         work.store.kind === 'sqlite' && !settings.knowledge.index
           ? await saidByFile(work.store.path)
-          : ((await replica.shared.get(KNOWLEDGE, index))?.value ?? null),
+          : ((await shared.get(KNOWLEDGE, index))?.value ?? null),
     },
-    changes: { tell: () => replica.changes.tell(KNOWLEDGE), watch: (look) => replica.changes.watch(KNOWLEDGE, look) },
+    changes: { tell: () => changes.tell(KNOWLEDGE), watch: (look) => changes.watch(KNOWLEDGE, look) },
     watch: (changed) => createKeepFresh({ changed, clock, log }),
     spent: (asked, usage) =>
       sessionLog.commit({
